@@ -1,0 +1,105 @@
+//! The session as it is asked: sources with their examined spans, and the holes between them.
+
+use strongroom_core::pointer::Pointer;
+use strongroom_core::range::ByteRange;
+use strongroom_core::transcript::SourceIndex;
+
+use crate::content::SpanContent;
+use crate::examine::Examination;
+
+/// One examined source of a session.
+#[derive(Debug)]
+pub struct SourceView<'a> {
+    /// The session's name in citations.
+    pub session: String,
+    /// The source's name in citations, e.g. a path.
+    pub source: String,
+    /// The child agent whose transcript this is; `None` of the main one.
+    pub agent: Option<String>,
+    /// The index.
+    pub index: &'a SourceIndex,
+    /// The spans that are events of this source, in order, each once: copies of earlier events and derived text are left out.
+    pub spans: Vec<ExaminedSpan<'a>>,
+}
+
+/// A span with what it proves.
+#[derive(Debug)]
+pub struct ExaminedSpan<'a> {
+    /// The decoded span.
+    pub content: SpanContent<'a>,
+    /// What it proves.
+    pub examination: Examination,
+    /// The pointer that leads to it, where it was reclaimed from the file that is asked about.
+    pub pointer: Option<Pointer>,
+}
+
+/// What is not there to be searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hole {
+    /// What is missing.
+    pub kind: HoleKind,
+    /// The source it is in, as in citations.
+    pub source: String,
+    /// The 1-based physical line, where there is one.
+    pub line: Option<u32>,
+    /// The JSON pointer, where there is one.
+    pub json_pointer: Option<String>,
+    /// Its own bytes.
+    pub range: ByteRange,
+    /// One sentence: what is missing and why.
+    pub why: String,
+    /// The decoded text that stands there, of a placeholder, preview or summary.
+    pub text: String,
+}
+
+/// The kinds of hole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HoleKind {
+    /// A record could not be read.
+    Unreadable,
+    /// A result was cut by the harness or replaced by a placeholder.
+    Cut,
+    /// A side file is missing.
+    NotRetrievable,
+    /// A side file or stored original differs from its hash.
+    HashDiffers,
+    /// A summary of others without its originals.
+    ForeignSummary,
+    /// A summary of ours whose originals are gone, expired or erased.
+    OriginalGone,
+    /// A call without result.
+    NoResult,
+    /// A result without call.
+    NoCall,
+    /// The transcript of a child agent is missing.
+    MissingChild,
+    /// A source that holds prompts only.
+    PromptsOnly,
+}
+
+impl HoleKind {
+    /// The fixed words for this hole in answers.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::Cut => "cut by the harness",
+            Self::NotRetrievable => "not retrievable",
+            Self::HashDiffers => "hash differs",
+            Self::ForeignSummary => "foreign summary",
+            Self::OriginalGone => "original gone",
+            Self::NoResult => "no result",
+            Self::NoCall => "no call",
+            Self::MissingChild => "missing child transcript",
+            Self::PromptsOnly => "prompts only",
+        }
+    }
+}
+
+/// Everything a question is asked of.
+#[derive(Debug, Default)]
+pub struct Scope<'a> {
+    /// The sources; the main one of a session first, then its children.
+    pub sources: Vec<SourceView<'a>>,
+    /// The holes.
+    pub holes: Vec<Hole>,
+}
