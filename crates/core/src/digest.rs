@@ -108,7 +108,8 @@ fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn read_hex<const N: usize>(text: &str, what: &str) -> Result<[u8; N]> {
-    let malformed = || Error::invalid_input(format!("{what} must be {} hexadecimal digits, not {text:?}", 2 * N));
+    let malformed =
+        || Error::invalid_input(format!("{what} must be {} hexadecimal digits, not {text:?}", 2 * N));
     let mut bytes = [0; N];
     if text.len() != 2 * N {
         return Err(malformed());

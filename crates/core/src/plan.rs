@@ -1,1 +1,51 @@
-//! placeholder
+//! The plan: which spans are wanted for reclaiming. Nothing is decided here.
+
+use crate::digest::{ContentKey, SpanHash};
+use crate::evidence::SpanEvidence;
+use crate::vault::Location;
+
+/// Names a candidate within one run: its index in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CandidateIndex(pub u32);
+
+/// A span wanted for reclaiming.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// Candidates with the same number move together or not at all.
+    pub group: u32,
+    /// The facts on which the gate decides.
+    pub evidence: SpanEvidence,
+    /// Where its original is or will be; `None` when the original is nowhere.
+    pub location: Option<Location>,
+    /// The hash over its bytes.
+    pub hash: SpanHash,
+    /// The hash over what it says.
+    pub content: ContentKey,
+}
+
+/// Candidates in the order in which they are wanted.
+#[derive(Debug)]
+pub struct Plan {
+    candidates: Vec<Candidate>,
+}
+
+impl Plan {
+    /// Proposes `candidates`; pinned spans are left out.
+    pub fn propose(candidates: Vec<Candidate>) -> Self {
+        Self {
+            candidates: candidates
+                .into_iter()
+                .filter(|candidate| candidate.evidence.pinned.is_none())
+                .collect(),
+        }
+    }
+
+    /// The candidates.
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    pub(crate) fn into_candidates(self) -> Vec<Candidate> {
+        self.candidates
+    }
+}

@@ -36,15 +36,26 @@ impl FromStr for Pointer {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let malformed = |why: &str| Error::invalid_input(format!("{text:?} is no pointer: {why}; expected {SCHEME}<32 hexadecimal digits>[#<span>]"));
-        let rest = text.trim().strip_prefix(SCHEME).ok_or_else(|| malformed("it does not begin with the scheme"))?;
+        let malformed = |why: &str| {
+            Error::invalid_input(format!(
+                "{text:?} is no pointer: {why}; expected {SCHEME}<32 hexadecimal digits>[#<span>]"
+            ))
+        };
+        let rest =
+            text.trim().strip_prefix(SCHEME).ok_or_else(|| malformed("it does not begin with the scheme"))?;
         let (tag, ordinal) = match rest.split_once('#') {
             Some((tag, ordinal)) => (tag, Some(ordinal)),
             None => (rest, None),
         };
         let tag = tag.parse().map_err(|_| malformed("its tag is not 32 hexadecimal digits"))?;
         let ordinal = ordinal
-            .map(|ordinal| ordinal.parse::<u32>().ok().filter(|&n| n > 0).ok_or_else(|| malformed("its span is not a number from 1")))
+            .map(|ordinal| {
+                ordinal
+                    .parse::<u32>()
+                    .ok()
+                    .filter(|&n| n > 0)
+                    .ok_or_else(|| malformed("its span is not a number from 1"))
+            })
             .transpose()?;
         Ok(Self { tag, ordinal })
     }
@@ -83,7 +94,11 @@ mod tests {
 
     #[test]
     fn malformed_pointers_say_what_is_wrong() {
-        for (text, why) in [("x", "scheme"), ("sr1:12", "32 hexadecimal"), ("sr1:000102030405060708090a0b0c0d0e0f#0", "number from 1")] {
+        for (text, why) in [
+            ("x", "scheme"),
+            ("sr1:12", "32 hexadecimal"),
+            ("sr1:000102030405060708090a0b0c0d0e0f#0", "number from 1"),
+        ] {
             let message = text.parse::<Pointer>().unwrap_err().to_string();
             assert!(message.contains(why), "{message}");
         }

@@ -76,25 +76,39 @@ pub struct Waiver {
     pub covers: WaiverScope,
 }
 
-/// Which spans a waiver covers.
+/// Which part of the demand a waiver switches off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WaiverScope {
-    /// Spans of one class; `Structured` or `SideEffecting`.
+    /// Structured spans.
     Structured,
     /// Side-effecting spans.
     SideEffecting,
     /// Every span of the sources the policy names.
     Source,
+    /// One operation, for every span.
+    Operation(Operation),
 }
 
 impl WaiverScope {
-    fn covers(self, class: EvidentialClass) -> bool {
+    fn lifts(self, operation: Operation, class: EvidentialClass) -> bool {
         match self {
             Self::Structured => class == EvidentialClass::Structured,
             Self::SideEffecting => matches!(class, EvidentialClass::SideEffecting(_)),
             Self::Source => true,
+            Self::Operation(waived) => waived == operation,
         }
     }
+}
+
+/// Whether and why evidence of a span is demanded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Protection {
+    /// These operations demand it.
+    Demanded(Vec<Operation>),
+    /// Every operation that names it is waived; the waiver that lifted the last one.
+    Waived(WaiverId),
+    /// No operation names it.
+    Unnamed,
 }
 
 /// Whether narrative needs provenance too.
@@ -109,15 +123,14 @@ pub enum NarrativeRule {
 /// The evidence demand for one source: configuration, never content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demand {
-    /// The operations the evidence must serve.
-    pub operations: Vec<Operation>,
     /// How long, counted from the compaction that relies on a span.
     pub horizon: Duration,
     /// The longest an original may take to be read back.
     pub latency_ms_max: u64,
     /// Whether narrative needs provenance too.
     pub narrative: NarrativeRule,
-    /// Waivers, in order; the first that covers a span counts.
+    /// Waivers, in order; of several that lift the same demand the first counts. All operations are demanded
+    /// where no waiver lifts them.
     pub waivers: Vec<Waiver>,
     /// Whether the source is under a hold, with its reason. A hold switches every waiver off.
     pub hold: Option<String>,
@@ -126,7 +139,6 @@ pub struct Demand {
 impl Default for Demand {
     fn default() -> Self {
         Self {
-            operations: Operation::ALL.to_vec(),
             horizon: Duration::from_days(180),
             latency_ms_max: 2_000,
             narrative: NarrativeRule::Free,
@@ -137,16 +149,32 @@ impl Default for Demand {
 }
 
 impl Demand {
-    /// The demanded operations that name `span`.
-    pub fn demanded_by(&self, span: &SpanEvidence) -> Vec<Operation> {
-        self.operations.iter().copied().filter(|operation| operation.protects(span)).collect()
+    /// Whether evidence of `span` is demanded.
+    pub fn protection(&self, span: &SpanEvidence) -> Protection {
+        let naming: Vec<Operation> = Operation::ALL.into_iter().filter(|op| op.protects(span)).collect();
+        if naming.is_empty() {
+            let demanded = self.hold.is_some() || self.narrative == NarrativeRule::Demanded;
+            return if demanded { Protection::Demanded(vec![Operation::Audit]) } else { Protection::Unnamed };
+        }
+        let mut lifted = None;
+        let mut demanded = Vec::new();
+        for operation in naming {
+            match self.waiver_of(operation, span) {
+                Some(waiver) => lifted = Some(&waiver.id),
+                None => demanded.push(operation),
+            }
+        }
+        match lifted {
+            Some(waiver) if demanded.is_empty() => Protection::Waived(waiver.clone()),
+            _ => Protection::Demanded(demanded),
+        }
     }
 
-    /// The waiver that covers `span`; none while the source is under a hold.
-    pub fn waiver_for(&self, span: &SpanEvidence) -> Option<&Waiver> {
+    /// The waiver that lifts `operation` from `span`; none while the source is under a hold.
+    fn waiver_of(&self, operation: Operation, span: &SpanEvidence) -> Option<&Waiver> {
         if self.hold.is_some() {
             return None;
         }
-        self.waivers.iter().find(|waiver| waiver.covers.covers(span.class))
+        self.waivers.iter().find(|waiver| waiver.covers.lifts(operation, span.class))
     }
 }

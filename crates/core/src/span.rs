@@ -86,7 +86,11 @@ impl Segmentation {
             }
             at = range.end();
         }
-        if at == index.len { Ok(()) } else { Err(format!("bytes {at}..{} are in no span and no framing", index.len)) }
+        if at == index.len {
+            Ok(())
+        } else {
+            Err(format!("bytes {at}..{} are in no span and no framing", index.len))
+        }
     }
 }
 
@@ -188,7 +192,9 @@ impl Events {
                 if let Some(list) = blocks.get_mut(event) {
                     list.push(block);
                 }
-                if let (true, Some(list), Some(block)) = (event != primary, ranges.get_mut(event), index.block(block)) {
+                if let (true, Some(list), Some(block)) =
+                    (event != primary, ranges.get_mut(event), index.block(block))
+                {
                     list.push(block.range);
                 }
             }
@@ -198,7 +204,9 @@ impl Events {
         }
         let mut group_of_span: Vec<Option<usize>> = vec![None; drafts.len()];
         for (event, (ranges, blocks)) in ranges.into_iter().zip(blocks).enumerate() {
-            let (Some(first), Some(kind)) = (blocks.first().copied(), self.kinds.get(event).copied()) else { continue };
+            let (Some(first), Some(kind)) = (blocks.first().copied(), self.kinds.get(event).copied()) else {
+                continue;
+            };
             let mut span = draft(kind, blocks, first.record, ranges);
             span.open = self.open.get(event).copied().unwrap_or(false);
             drafts.push(span);

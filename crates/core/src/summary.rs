@@ -1,1 +1,376 @@
-//! placeholder
+//! The honest summary: everything quoted occurs in the cited bytes, everything left out is counted.
+//!
+//! A draft is made of our own fixed words, typed numbers and quotes. Nothing else can be written down, so a
+//! summary cannot hold a string, number or id that its originals do not hold. The check proves the quotes: same
+//! text, same speaker, and no negation or condition of the quoted sentence left behind.
+//!
+//! ```compile_fail
+//! use strongroom_core::summary::CheckedSummary;
+//! let summary = CheckedSummary { text: String::new() };
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::digest::{Digest, Tag};
+use crate::evidence::{AtomCounts, Omissions};
+use crate::gate::ReclaimForm;
+use crate::judge::GatedPlan;
+use crate::pointer::{Pointer, SCHEME};
+use crate::transcript::Speaker;
+
+/// The word every summary of ours begins with.
+pub const OPENING: &str = "[strongroom]";
+
+/// A piece of a summary line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Our own fixed words.
+    Words(&'static str),
+    /// A number that was counted.
+    Count(u64),
+    /// The number of a span under the tag, written `#n`.
+    Span(u32),
+    /// Consecutive spans, written `#n-m`.
+    Spans(u32, u32),
+    /// Text of a cited span, exactly as it stands there.
+    Quote {
+        /// The span, by its number under the tag.
+        ordinal: u32,
+        /// Who says it.
+        speaker: Speaker,
+        /// The words; one line.
+        text: String,
+    },
+}
+
+/// A line of a summary with the spans it accounts for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    /// What it says.
+    pub parts: Vec<Part>,
+    /// The spans it stands for, by number under the tag.
+    pub covers: Vec<u32>,
+}
+
+impl Line {
+    /// The line as text.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        for part in &self.parts {
+            // Writing to a string cannot fail.
+            let _: std::fmt::Result = match part {
+                Part::Words(words) => text.write_str(words),
+                Part::Count(count) => write!(text, "{count}"),
+                Part::Span(ordinal) => write!(text, "#{ordinal}"),
+                Part::Spans(first, last) => write!(text, "#{first}-{last}"),
+                Part::Quote { text: quote, .. } => text.write_str(quote),
+            };
+        }
+        text
+    }
+}
+
+/// What a summariser wrote, not yet believed.
+#[derive(Debug, Clone, Default)]
+pub struct Draft {
+    /// The lines, in order.
+    pub lines: Vec<Line>,
+    /// Lines carried over verbatim whose originals are gone.
+    pub remaining_accounts: Vec<String>,
+}
+
+/// A text of a span with its speaker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceText {
+    /// Who says it.
+    pub speaker: Speaker,
+    /// The decoded text.
+    pub text: String,
+}
+
+/// Gives the decoded texts of reclaimed spans.
+pub trait Sources {
+    /// All texts of the span with this number under the tag: prose, argument strings, results.
+    fn texts(&self, ordinal: u32) -> Vec<SourceText>;
+
+    /// The atoms of a text, by kind.
+    fn count(&self, text: &str) -> AtomCounts;
+}
+
+/// What is wrong with a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SummaryFault {
+    /// A span is not accounted for by any line.
+    NotCovered(u32),
+    /// A quote does not stand in the cited span under the stated speaker.
+    NotInOriginal {
+        /// The cited span.
+        ordinal: u32,
+        /// The quote.
+        quote: String,
+    },
+    /// A quote leaves a negation or condition of its sentence behind.
+    CueLost {
+        /// The cited span.
+        ordinal: u32,
+        /// The quote.
+        quote: String,
+    },
+    /// A quote imitates our own markers or holds a line break.
+    Imitation {
+        /// The cited span.
+        ordinal: u32,
+        /// The quote.
+        quote: String,
+    },
+    /// Fixed words hold a digit: numbers must be typed.
+    UntypedNumber(&'static str),
+    /// A span that goes whole and by name is quoted.
+    QuotedWhole(u32),
+}
+
+/// A summary that passed the check, with its complete omission record.
+#[derive(Debug, Clone)]
+pub struct CheckedSummary {
+    tag: Tag,
+    text: String,
+    digest: Digest,
+    renderings: BTreeMap<u32, String>,
+    omitted: AtomCounts,
+}
+
+impl CheckedSummary {
+    /// The tag it carries.
+    pub const fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The hash of its text.
+    pub const fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The atoms of the originals that it does not hold.
+    pub const fn omitted(&self) -> &AtomCounts {
+        &self.omitted
+    }
+
+    /// How a span stands in it.
+    pub fn rendering(&self, ordinal: u32) -> &str {
+        self.renderings.get(&ordinal).map_or("", String::as_str)
+    }
+}
+
+/// Words whose loss changes what a sentence says. Matched as whole words, without case.
+const CUES: &[&str] = &[
+    "not", "never", "no", "none", "nothing", "nor", "neither", "without", "cannot", "unless", "except",
+    "only", "if", "would", "could", "might", "should", "maybe", "probably", "plan", "planned", "dry",
+    "nicht", "kein", "keine", "nie", "ohne", "ne", "pas", "jamais", "sans", "nunca", "sin", "mai", "senza",
+    "não", "sem", "не", "нет", "без", "nie", "bez",
+];
+
+/// Cues of scripts without spaces, matched anywhere.
+const CUES_ANYWHERE: &[&str] = &[
+    "n't",
+    "n’t",
+    "不",
+    "没",
+    "沒",
+    "無",
+    "无",
+    "未",
+    "别",
+    "勿",
+    "禁止",
+    "ない",
+    "ません",
+    "않",
+    "못",
+    "없",
+    "금지",
+];
+
+/// Checks a draft for the spans of `gated`, numbered from 1 in plan order, and writes the summary.
+///
+/// `kept_until` says in words how long the originals are kept.
+///
+/// # Errors
+/// Every [`SummaryFault`] found; the transcript then stays as it is.
+pub fn check(
+    draft: &Draft,
+    gated: &GatedPlan,
+    tag: Tag,
+    kept_until: &str,
+    sources: &dyn Sources,
+) -> Result<CheckedSummary, Vec<SummaryFault>> {
+    let mut faults = Vec::new();
+    let mut renderings: BTreeMap<u32, String> = BTreeMap::new();
+    let mut body = String::new();
+    for line in &draft.lines {
+        check_line(line, gated, sources, &mut faults);
+        let text = line.render();
+        for &ordinal in &line.covers {
+            renderings.entry(ordinal).or_insert_with(|| text.clone());
+        }
+        push_line(&mut body, &text);
+    }
+    if !draft.remaining_accounts.is_empty() {
+        push_line(&mut body, "only remaining account of originals that are gone, not evidence:");
+        draft.remaining_accounts.iter().for_each(|line| push_line(&mut body, line));
+    }
+    let ordinals = (1u32..).take(gated.permitted().len());
+    faults.extend(ordinals.filter(|ordinal| !renderings.contains_key(ordinal)).map(SummaryFault::NotCovered));
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let (held, unnameable) = total(gated);
+    let omitted = held.minus(&sources.count(&body));
+    let mut text = opening(gated.permitted().len(), kept_until, tag);
+    text.push_str(&body);
+    push_line(&mut text, &omission_line(&omitted, unnameable));
+    text.truncate(text.trim_end().len());
+    Ok(CheckedSummary { tag, digest: Digest::of(text.as_bytes()), text, renderings, omitted })
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn opening(spans: usize, kept_until: &str, tag: Tag) -> String {
+    let pointer = Pointer { tag, ordinal: None };
+    format!(
+        "{OPENING} Derived, not evidence: {spans} spans, originals kept until {kept_until}. For exact values, \"did we\" and \"never\", ask: strongroom ask, or the tool evidence_ask.\n\
+         pointer {pointer}; span n is {pointer}#n\n"
+    )
+}
+
+fn total(gated: &GatedPlan) -> (AtomCounts, u64) {
+    let mut held = AtomCounts::default();
+    let mut unnameable = 0;
+    for permitted in gated.permitted() {
+        match &permitted.candidate().evidence.holds {
+            Omissions::Nameable(counts) => held.add_all(counts),
+            Omissions::Unnameable(_) => unnameable += 1,
+        }
+    }
+    (held, unnameable)
+}
+
+fn omission_line(omitted: &AtomCounts, unnameable: u64) -> String {
+    let mut line = String::from("left out:");
+    let mut separator = " ";
+    for (kind, count) in omitted.iter() {
+        line.push_str(&format!("{separator}{kind} {count}"));
+        separator = ", ";
+    }
+    if omitted.is_empty() {
+        line.push_str(" nothing that is counted");
+    }
+    if unnameable > 0 {
+        line.push_str(&format!("; {unnameable} spans not analysed, gone whole"));
+    }
+    line
+}
+
+fn check_line(line: &Line, gated: &GatedPlan, sources: &dyn Sources, faults: &mut Vec<SummaryFault>) {
+    for part in &line.parts {
+        match part {
+            Part::Words(words) if words.bytes().any(|byte| byte.is_ascii_digit()) => {
+                faults.push(SummaryFault::UntypedNumber(words));
+            }
+            Part::Quote { ordinal, speaker, text } => {
+                let whole = usize::try_from(*ordinal)
+                    .ok()
+                    .and_then(|ordinal| gated.permitted().get(ordinal.checked_sub(1)?))
+                    .is_some_and(|permitted| permitted.form() == ReclaimForm::WholeByName);
+                if whole {
+                    faults.push(SummaryFault::QuotedWhole(*ordinal));
+                }
+                faults.extend(check_quote(*ordinal, *speaker, text, sources));
+            }
+            Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..) => {}
+        }
+    }
+}
+
+fn check_quote(ordinal: u32, speaker: Speaker, quote: &str, sources: &dyn Sources) -> Option<SummaryFault> {
+    let fault = |make: fn(u32, String) -> SummaryFault| Some(make(ordinal, quote.to_owned()));
+    if imitates(quote) {
+        return fault(|ordinal, quote| SummaryFault::Imitation { ordinal, quote });
+    }
+    let texts = sources.texts(ordinal);
+    let mut found = false;
+    for source in texts.iter().filter(|source| source.speaker == speaker) {
+        for (at, _) in source.text.match_indices(quote) {
+            found = true;
+            if keeps_cues(&source.text, at, quote) {
+                return None;
+            }
+        }
+    }
+    if found {
+        fault(|ordinal, quote| SummaryFault::CueLost { ordinal, quote })
+    } else {
+        fault(|ordinal, quote| SummaryFault::NotInOriginal { ordinal, quote })
+    }
+}
+
+/// Whether text of a transcript could be taken for ours or break a line.
+pub fn imitates(text: &str) -> bool {
+    text.contains(SCHEME) || text.contains(OPENING) || text.contains(['\n', '\r'])
+}
+
+/// Whether the sentence around `text[at..at + quote.len()]` has no cue outside the quote.
+fn keeps_cues(text: &str, at: usize, quote: &str) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let after = text.get(at + quote.len()..).unwrap_or_default();
+    let start = before.rfind(is_sentence_end).map_or(0, |end| end + 1);
+    let end = after.find(is_sentence_end).unwrap_or(after.len());
+    let left = before.get(start..).unwrap_or(before);
+    let right = after.get(..end).unwrap_or(after);
+    !has_cue(left) && !has_cue(right)
+}
+
+fn is_sentence_end(c: char) -> bool {
+    matches!(c, '\n' | '!' | '?' | ';' | '。' | '！' | '？')
+}
+
+fn has_cue(text: &str) -> bool {
+    if CUES_ANYWHERE.iter().any(|cue| text.contains(cue)) {
+        return true;
+    }
+    text.split(|c: char| !c.is_alphanumeric())
+        .any(|word| CUES.iter().any(|cue| word.eq_ignore_ascii_case(cue)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_keeps_the_negation_of_its_sentence() {
+        let text = "I did not run migration 0042.\nThen I pushed v1.8.0";
+        let at = |quote: &str| text.find(quote).unwrap();
+        assert!(!keeps_cues(text, at("run migration 0042"), "run migration 0042"));
+        assert!(keeps_cues(text, at("did not run migration 0042"), "did not run migration 0042"));
+        assert!(keeps_cues(text, at("pushed v1.8.0"), "pushed v1.8.0"));
+        assert!(!has_cue("notes on nothingness"));
+        assert!(has_cue("don't"));
+        assert!(has_cue("请不要"));
+    }
+
+    #[test]
+    fn our_own_markers_are_never_quoted() {
+        assert!(imitates("sr1:00"));
+        assert!(imitates("[strongroom] Derived"));
+        assert!(imitates("two\nlines"));
+        assert!(!imitates("plain"));
+    }
+}

@@ -33,7 +33,12 @@ impl Bytes for [u8] {
     }
 
     fn read(&self, range: ByteRange) -> Result<Cow<'_, [u8]>> {
-        let missing = || crate::error::Error::invalid_input(format!("bytes {range:?} lie outside a source of {} bytes", self.len()));
+        let missing = || {
+            crate::error::Error::invalid_input(format!(
+                "bytes {range:?} lie outside a source of {} bytes",
+                self.len()
+            ))
+        };
         range.of(self).map(Cow::Borrowed).ok_or_else(missing)
     }
 }

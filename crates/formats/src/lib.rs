@@ -25,7 +25,13 @@ pub trait Format: Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// `Bug` when the result would break an invariant of the vendor's API.
-    fn splice(&self, source: &dyn Bytes, index: &SourceIndex, spans: &Segmentation, edit: &Edit) -> Result<Vec<u8>>;
+    fn splice(
+        &self,
+        source: &dyn Bytes,
+        index: &SourceIndex,
+        spans: &Segmentation,
+        edit: &Edit,
+    ) -> Result<Vec<u8>>;
 
     /// How the agent is told to go on with the compacted form.
     fn resume(&self, index: &SourceIndex, edit: &Edit) -> Option<Resume>;
@@ -84,7 +90,11 @@ pub fn text(source: &dyn Bytes, range: TextRange) -> Result<String> {
 ///
 /// # Errors
 /// As [`Bytes::read`].
-pub fn raw_range(_source: &dyn Bytes, range: TextRange, _decoded: std::ops::Range<usize>) -> Result<ByteRange> {
+pub fn raw_range(
+    _source: &dyn Bytes,
+    range: TextRange,
+    _decoded: std::ops::Range<usize>,
+) -> Result<ByteRange> {
     Ok(range.range)
 }
 
