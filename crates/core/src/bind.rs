@@ -77,16 +77,9 @@ pub fn bind(
     if tag != summary.tag() {
         return Err(Error::bug("the summary carries the tag of other spans"));
     }
-    let mut spans: Vec<BoundSpan> = gated
-        .permitted()
-        .iter()
-        .zip(1u32..)
-        .map(|(permitted, ordinal)| bound_span(permitted, ordinal, summary))
-        .collect();
-    let next = u32::try_from(spans.len()).unwrap_or(u32::MAX).saturating_add(1);
-    spans.extend(
-        subject.remaining.into_iter().zip(next..).map(|(span, ordinal)| BoundSpan { ordinal, ..span }),
-    );
+    let mut spans: Vec<BoundSpan> = subject.remaining;
+    spans.extend(gated.permitted().iter().map(|permitted| bound_span(permitted, summary)));
+    spans.sort_by_key(|span| span.ordinal);
     let record = CompactionRecord {
         tag,
         source: subject.source,
@@ -121,7 +114,8 @@ pub fn bind_narrative(gated: &GatedPlan) -> Result<Bound> {
     Ok(Bound { record: None, summary })
 }
 
-fn bound_span(permitted: &Permitted, ordinal: u32, summary: &CheckedSummary) -> BoundSpan {
+fn bound_span(permitted: &Permitted, summary: &CheckedSummary) -> BoundSpan {
+    let ordinal = permitted.ordinal();
     let candidate = permitted.candidate();
     let (location, retention, waiver, remains) = match permitted.ground() {
         Ground::InCustody(receipt) => {

@@ -11,7 +11,7 @@
 //!
 //! ```compile_fail
 //! use strongroom_core::{plan::Plan, policy::Demand, time::Timestamp};
-//! Plan::propose(Vec::new()).judge(&Demand::default(), Timestamp::from_ms(0));
+//! Plan::propose(Vec::new(), 1).judge(&Demand::default(), Timestamp::from_ms(0));
 //! ```
 //!
 //! ```
@@ -26,7 +26,7 @@
 //! #     fn stat(&self, pieces: &[PieceId]) -> Result<Vec<Option<PieceStat>>> { Ok(vec![None; pieces.len()]) }
 //! # }
 //! let originals = Originals { pieces: &mut std::iter::empty(), revisions: &[], retention: Retention::Indefinite };
-//! let deposited = deposit(Plan::propose(Vec::new()), originals, &Empty, &mut |_| {});
+//! let deposited = deposit(Plan::propose(Vec::new(), 1), originals, &Empty, &mut |_| {});
 //! deposited.judge(&Demand::default(), Timestamp::from_ms(0));
 //! ```
 
@@ -80,6 +80,7 @@ pub type DepositResult = Result<Receipt, PointerState>;
 #[derive(Debug)]
 pub struct Deposited {
     items: Vec<(Candidate, DepositResult)>,
+    first_free: u32,
 }
 
 impl Deposited {
@@ -88,8 +89,8 @@ impl Deposited {
         &self.items
     }
 
-    pub(crate) fn into_items(self) -> Vec<(Candidate, DepositResult)> {
-        self.items
+    pub(crate) fn into_parts(self) -> (Vec<(Candidate, DepositResult)>, u32) {
+        (self.items, self.first_free)
     }
 }
 
@@ -135,7 +136,7 @@ pub fn deposit(
     let stored = store(originals.pieces, originals.retention, vault, observe)
         .and_then(|()| extend(originals.revisions, originals.retention, vault));
     observe(DepositStep::AllStored);
-    let candidates = plan.into_candidates();
+    let (candidates, first_free) = plan.into_parts();
     let proofs = match stored {
         Ok(()) => Proofs::read_back(&candidates, originals.revisions, vault, observe),
         Err(error) => Err(error),
@@ -151,7 +152,7 @@ pub fn deposit(
             (candidate, result)
         })
         .collect();
-    Deposited { items }
+    Deposited { items, first_free }
 }
 
 /// The hash over the bytes of a span whose ranges hold `parts`, in order.

@@ -25,6 +25,7 @@ pub struct Permitted {
     ground: Ground,
     form: ReclaimForm,
     index: u32,
+    ordinal: u32,
 }
 
 impl Permitted {
@@ -46,6 +47,11 @@ impl Permitted {
     /// Its index among the proposed candidates.
     pub const fn index(&self) -> u32 {
         self.index
+    }
+
+    /// Its number under the tag.
+    pub const fn ordinal(&self) -> u32 {
+        self.ordinal
     }
 }
 
@@ -74,6 +80,7 @@ pub enum Withheld {
 pub struct GatedPlan {
     permitted: Vec<Permitted>,
     refused: Vec<Refused>,
+    first_free: u32,
 }
 
 impl Deposited {
@@ -81,11 +88,14 @@ impl Deposited {
     pub fn judge(self, demand: &Demand, now: Timestamp) -> GatedPlan {
         let mut permitted: Vec<Permitted> = Vec::new();
         let mut refused: Vec<Refused> = Vec::new();
-        for ((candidate, deposit), index) in self.into_items().into_iter().zip(0u32..) {
+        let (items, first_free) = self.into_parts();
+        for ((candidate, deposit), index) in items.into_iter().zip(0u32..) {
             let state = deposit.as_ref().map_or_else(Clone::clone, Receipt::state);
             match may_reclaim_lossily(&candidate.evidence, &state, demand, now) {
                 Ok(permit) => match ground(permit, deposit) {
-                    Some((ground, form)) => permitted.push(Permitted { candidate, ground, form, index }),
+                    Some((ground, form)) => {
+                        permitted.push(Permitted { candidate, ground, form, index, ordinal: 0 })
+                    }
                     None => refused.push(Refused { candidate, index, verdict: Withheld::WithGroup }),
                 },
                 Err(verdict) => {
@@ -104,7 +114,7 @@ impl Deposited {
             verdict: Withheld::WithGroup,
         }));
         refused.sort_by_key(|refused| refused.index);
-        GatedPlan { permitted, refused }
+        GatedPlan { permitted, refused, first_free }.numbered()
     }
 }
 
@@ -141,7 +151,22 @@ impl GatedPlan {
             .collect();
         left_out.sort_unstable();
         self.permitted.retain(|permitted| left_out.binary_search(&permitted.candidate.group).is_err());
+        self.numbered()
+    }
+
+    /// Numbers the permitted spans: those carried over keep their number, the others follow.
+    fn numbered(mut self) -> Self {
+        let mut next = self.first_free;
+        for permitted in &mut self.permitted {
+            permitted.ordinal = permitted.candidate.carried.unwrap_or(next);
+            next += u32::from(permitted.candidate.carried.is_none());
+        }
         self
+    }
+
+    /// The permitted span with this number.
+    pub fn by_ordinal(&self, ordinal: u32) -> Option<&Permitted> {
+        self.permitted.iter().find(|permitted| permitted.ordinal == ordinal)
     }
 }
 

@@ -4,15 +4,13 @@ use crate::digest::{ContentKey, SpanHash};
 use crate::evidence::SpanEvidence;
 use crate::vault::Location;
 
-/// Names a candidate within one run: its index in the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CandidateIndex(pub u32);
-
 /// A span wanted for reclaiming.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     /// Candidates with the same number move together or not at all.
     pub group: u32,
+    /// The number it already has under an earlier tag; such numbers never change.
+    pub carried: Option<u32>,
     /// The facts on which the gate decides.
     pub evidence: SpanEvidence,
     /// Where its original is or will be; `None` when the original is nowhere.
@@ -27,6 +25,7 @@ pub struct Candidate {
 #[derive(Debug)]
 pub struct Plan {
     candidates: Vec<Candidate>,
+    first_free: u32,
 }
 
 impl Plan {
@@ -45,7 +44,7 @@ impl Plan {
         &self.candidates
     }
 
-    pub(crate) fn into_candidates(self) -> Vec<Candidate> {
-        self.candidates
+    pub(crate) fn into_parts(self) -> (Vec<Candidate>, u32) {
+        (self.candidates, self.first_free)
     }
 }

@@ -196,7 +196,7 @@ const CUES_ANYWHERE: &[&str] = &[
     "금지",
 ];
 
-/// Checks a draft for the spans of `gated`, numbered from 1 in plan order, and writes the summary.
+/// Checks a draft for the spans of `gated` and writes the summary.
 ///
 /// `kept_until` says in words how long the originals are kept.
 ///
@@ -224,7 +224,7 @@ pub fn check(
         push_line(&mut body, "only remaining account of originals that are gone, not evidence:");
         draft.remaining_accounts.iter().for_each(|line| push_line(&mut body, line));
     }
-    let ordinals = (1u32..).take(gated.permitted().len());
+    let ordinals = gated.permitted().iter().map(crate::judge::Permitted::ordinal);
     faults.extend(ordinals.filter(|ordinal| !renderings.contains_key(ordinal)).map(SummaryFault::NotCovered));
     if !faults.is_empty() {
         return Err(faults);
@@ -286,26 +286,30 @@ fn check_line(line: &Line, gated: &GatedPlan, sources: &dyn Sources, faults: &mu
                 faults.push(SummaryFault::UntypedNumber(words));
             }
             Part::Quote { ordinal, speaker, text } => {
-                let whole = usize::try_from(*ordinal)
-                    .ok()
-                    .and_then(|ordinal| gated.permitted().get(ordinal.checked_sub(1)?))
+                let whole = gated
+                    .by_ordinal(*ordinal)
                     .is_some_and(|permitted| permitted.form() == ReclaimForm::WholeByName);
                 if whole {
                     faults.push(SummaryFault::QuotedWhole(*ordinal));
                 }
-                faults.extend(check_quote(*ordinal, *speaker, text, sources));
+                faults.extend(quote_fault(*ordinal, *speaker, text, &sources.texts(*ordinal)));
             }
             Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..) => {}
         }
     }
 }
 
-fn check_quote(ordinal: u32, speaker: Speaker, quote: &str, sources: &dyn Sources) -> Option<SummaryFault> {
+/// What is wrong with quoting `quote` from a span with these texts; `None` when it may stand in a summary.
+pub fn quote_fault(
+    ordinal: u32,
+    speaker: Speaker,
+    quote: &str,
+    texts: &[SourceText],
+) -> Option<SummaryFault> {
     let fault = |make: fn(u32, String) -> SummaryFault| Some(make(ordinal, quote.to_owned()));
     if imitates(quote) {
         return fault(|ordinal, quote| SummaryFault::Imitation { ordinal, quote });
     }
-    let texts = sources.texts(ordinal);
     let mut found = false;
     for source in texts.iter().filter(|source| source.speaker == speaker) {
         for (at, _) in source.text.match_indices(quote) {

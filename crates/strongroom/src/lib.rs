@@ -1,1 +1,38 @@
-//! placeholder
+//! A compactor for agent transcripts that never loses evidence.
+//!
+//! The question this crate answers: *how do bytes become a compacted transcript, and how does a question find
+//! its originals again?*
+//!
+//! It is the public Rust interface and wires the other crates together. It does not know HTTP, MCP, terminals
+//! or Python, and reads no clock and no environment: `now` and directories are arguments.
+//!
+//! Modules are listed in the order in which data flows; a module may use only modules above it.
+
+pub mod tokens;
+
+pub mod policy;
+
+pub mod files;
+
+pub mod transcript;
+
+pub mod reading;
+
+pub mod lineage;
+
+pub mod summarise;
+
+pub mod custody;
+
+pub mod compact;
+
+pub mod ask;
+
+pub mod show;
+
+pub mod explain;
+
+pub mod import;
+
+pub use strongroom_core::error::{Error, ErrorKind, Result};
+pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};

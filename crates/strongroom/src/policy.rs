@@ -1,0 +1,254 @@
+//! The policy file: evidence demand, retention, waivers and holds, as configuration.
+//!
+//! ```toml
+//! horizon = "180d"            # how long evidence may be needed
+//! retention = "indefinite"    # how long originals are kept, unless a rule below says otherwise
+//! latency = "2s"              # how long reading an original may take
+//! narrative = "free"          # or "demanded"
+//!
+//! [[retention-rule]]
+//! source = "**/scratch/**"
+//! keep = "30d"
+//!
+//! [[waiver]]
+//! id = "W1"
+//! author = "ops"
+//! reason = "exploratory sessions"
+//! covers = "structured"       # or "side-effecting", "source", "audit", "contradiction", "replay", "re-execution"
+//! source = "**/explore/**"    # optional
+//!
+//! [[hold]]
+//! reason = "audit 2026"
+//! source = "**"
+//! ```
+
+use serde::Deserialize;
+use strongroom_core::error::{Error, Result};
+use strongroom_core::policy::{Demand, NarrativeRule, Operation, Waiver, WaiverId, WaiverScope};
+use strongroom_core::time::{Duration, Timestamp};
+use strongroom_core::vault::Retention;
+
+/// A policy for all sources of an archive.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    file: PolicyFile,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct PolicyFile {
+    horizon: Option<String>,
+    retention: Option<String>,
+    latency: Option<String>,
+    narrative: Option<NarrativeWord>,
+    #[serde(default)]
+    retention_rule: Vec<RetentionRule>,
+    #[serde(default)]
+    waiver: Vec<WaiverRule>,
+    #[serde(default)]
+    hold: Vec<HoldRule>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum NarrativeWord {
+    Free,
+    Demanded,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RetentionRule {
+    source: String,
+    keep: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WaiverRule {
+    id: String,
+    author: String,
+    reason: String,
+    covers: String,
+    source: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HoldRule {
+    reason: String,
+    source: String,
+}
+
+/// What each word of `covers` means.
+const COVERS: [(&str, WaiverScope); 7] = [
+    ("structured", WaiverScope::Structured),
+    ("side-effecting", WaiverScope::SideEffecting),
+    ("source", WaiverScope::Source),
+    ("audit", WaiverScope::Operation(Operation::Audit)),
+    ("contradiction", WaiverScope::Operation(Operation::Contradiction)),
+    ("replay", WaiverScope::Operation(Operation::Replay)),
+    ("re-execution", WaiverScope::Operation(Operation::ReExecution)),
+];
+
+impl Policy {
+    /// Reads a policy file; `name` stands in messages.
+    ///
+    /// # Errors
+    /// `InvalidInput` naming the place and what is wrong with it.
+    pub fn parse(text: &str, name: &str) -> Result<Self> {
+        let wrong = |error: toml::de::Error| {
+            Error::invalid_input(format!("policy {name}: {}", error.to_string().trim_end().replace('\n', " ")))
+        };
+        let policy = Self { file: toml::from_str(text).map_err(wrong)? };
+        // Every value is read once here, so that a later look-up cannot fail.
+        policy.demand("").map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
+        policy.check_rules().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
+        Ok(policy)
+    }
+
+    fn check_rules(&self) -> Result<()> {
+        let file = &self.file;
+        let sources = file
+            .retention_rule
+            .iter()
+            .map(|rule| &rule.source)
+            .chain(file.waiver.iter().filter_map(|rule| rule.source.as_ref()))
+            .chain(file.hold.iter().map(|rule| &rule.source));
+        for source in sources {
+            globset::Glob::new(source).map_err(|error| Error::invalid_input(format!("source {source:?}: {error}")))?;
+        }
+        for rule in &file.waiver {
+            covers(&rule.covers)?;
+            if rule.author.trim().is_empty() || rule.reason.trim().is_empty() {
+                return Err(Error::invalid_input(format!("waiver {:?} needs an author and a reason", rule.id)));
+            }
+        }
+        file.retention_rule.iter().try_for_each(|rule| retention(&rule.keep, Timestamp::from_ms(0)).map(|_| ()))?;
+        file.retention.iter().try_for_each(|keep| retention(keep, Timestamp::from_ms(0)).map(|_| ()))
+    }
+
+    /// The demand for the source named `source`.
+    ///
+    /// # Errors
+    /// `InvalidInput` when a value cannot be read.
+    pub fn demand(&self, source: &str) -> Result<Demand> {
+        let file = &self.file;
+        let mut demand = Demand::default();
+        if let Some(horizon) = &file.horizon {
+            demand.horizon = duration(horizon)?;
+        }
+        if let Some(latency) = &file.latency {
+            demand.latency_ms_max = u64::try_from(duration(latency)?.as_ms()).unwrap_or(0);
+        }
+        if let Some(NarrativeWord::Demanded) = file.narrative {
+            demand.narrative = NarrativeRule::Demanded;
+        }
+        for rule in &file.waiver {
+            if rule.source.as_deref().is_none_or(|glob| matches(glob, source)) {
+                demand.waivers.push(Waiver {
+                    id: WaiverId(rule.id.clone()),
+                    author: rule.author.clone(),
+                    reason: rule.reason.clone(),
+                    covers: covers(&rule.covers)?,
+                });
+            }
+        }
+        demand.hold = file.hold.iter().find(|rule| matches(&rule.source, source)).map(|rule| rule.reason.clone());
+        Ok(demand)
+    }
+
+    /// How long originals of the source named `source` are kept when they are deposited at `now`.
+    ///
+    /// # Errors
+    /// `InvalidInput` when a value cannot be read.
+    pub fn retention(&self, source: &str, now: Timestamp) -> Result<Retention> {
+        let rule = self.file.retention_rule.iter().find(|rule| matches(&rule.source, source)).map(|rule| &rule.keep);
+        rule.or(self.file.retention.as_ref()).map_or(Ok(Retention::Indefinite), |keep| retention(keep, now))
+    }
+}
+
+fn matches(glob: &str, source: &str) -> bool {
+    globset::Glob::new(glob).is_ok_and(|glob| glob.compile_matcher().is_match(source))
+}
+
+fn covers(word: &str) -> Result<WaiverScope> {
+    let known = || COVERS.map(|(word, _)| word).join(", ");
+    let found = COVERS.iter().find(|(own, _)| *own == word).map(|&(_, scope)| scope);
+    found.ok_or_else(|| Error::invalid_input(format!("covers {word:?} is none of {}", known())))
+}
+
+fn retention(text: &str, now: Timestamp) -> Result<Retention> {
+    if text == "indefinite" {
+        return Ok(Retention::Indefinite);
+    }
+    duration(text).map(|length| Retention::Until(now + length))
+}
+
+/// Reads `180d`, `12h`, `30m`, `2s` or `500ms`.
+fn duration(text: &str) -> Result<Duration> {
+    const UNITS: [(&str, i64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text.get(digits.len()..).unwrap_or_default();
+    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|&(_, factor)| factor);
+    let number = digits.trim().parse::<i64>().ok().filter(|&number| number >= 0);
+    match (number, factor) {
+        (Some(number), Some(factor)) => Ok(Duration::from_ms(number.saturating_mul(factor))),
+        _ => Err(Error::invalid_input(format!("{text:?} is no length of time; give one like 180d, 12h, 30m, 2s or 500ms"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_names_demand_retention_waivers_and_holds() {
+        let policy = Policy::parse(
+            r#"
+            horizon = "30d"
+            latency = "500ms"
+            narrative = "demanded"
+            retention = "90d"
+            [[retention-rule]]
+            source = "**/scratch/**"
+            keep = "1d"
+            [[waiver]]
+            id = "W1"
+            author = "ops"
+            reason = "exploration"
+            covers = "replay"
+            source = "**/explore/**"
+            [[hold]]
+            reason = "audit"
+            source = "**/held/**"
+            "#,
+            "test",
+        )
+        .unwrap();
+        let demand = policy.demand("/a/explore/s.jsonl").unwrap();
+        assert_eq!(demand.horizon, Duration::from_days(30));
+        assert_eq!(demand.latency_ms_max, 500);
+        assert_eq!(demand.waivers.len(), 1);
+        assert_eq!(policy.demand("/a/held/s.jsonl").unwrap().hold.as_deref(), Some("audit"));
+        assert!(policy.demand("/a/other.jsonl").unwrap().waivers.is_empty());
+        let now = Timestamp::from_ms(0);
+        let until = |source| policy.retention(source, now).unwrap();
+        assert_eq!(until("/a/scratch/s.jsonl"), Retention::Until(now + Duration::from_days(1)));
+        assert_eq!(until("/a/s.jsonl"), Retention::Until(now + Duration::from_days(90)));
+    }
+
+    #[test]
+    fn wrong_policies_say_what_is_wrong() {
+        for (text, why) in [
+            ("horizon = \"soon\"", "length of time"),
+            ("colour = 1", "colour"),
+            ("[[waiver]]\nid=\"W\"\nauthor=\"\"\nreason=\"x\"\ncovers=\"source\"", "author"),
+            ("[[waiver]]\nid=\"W\"\nauthor=\"a\"\nreason=\"x\"\ncovers=\"all\"", "none of"),
+            ("[[hold]]\nreason=\"x\"\nsource=\"a[\"", "source"),
+        ] {
+            let message = Policy::parse(text, "p.toml").unwrap_err().to_string();
+            assert!(message.contains(why) && message.contains("p.toml"), "{message}");
+        }
+    }
+}

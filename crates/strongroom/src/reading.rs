@@ -1,0 +1,207 @@
+//! Reading: every span decoded, keyed, counted and examined.
+
+use strongroom_core::deposit::span_hash;
+use strongroom_core::digest::{ContentKey, Hasher, SpanHash};
+use strongroom_core::error::Result;
+use strongroom_core::span::{Span, SpanIndex, SpanKind};
+use strongroom_core::transcript::{
+    Arguments, Block, BlockKind, Bytes, Encoding, Scalar, TextRange, Visibility,
+};
+use strongroom_evidence::content::{BlockContent, Next, SpanContent};
+use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts};
+
+use crate::tokens::{self, Tokens};
+use crate::transcript::Transcript;
+
+/// One span, read.
+#[derive(Debug)]
+pub struct ReadSpan<'a> {
+    /// The decoded span, copies of it left out.
+    pub content: SpanContent<'a>,
+    /// What it proves.
+    pub examination: Examination,
+    /// The hash over what it says.
+    pub key: ContentKey,
+    /// What it costs in the next request, copies included.
+    pub tokens: Tokens,
+}
+
+impl ReadSpan<'_> {
+    /// The span's place.
+    pub fn index(&self) -> SpanIndex {
+        self.content.span.index
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> SpanKind {
+        self.content.span.kind
+    }
+
+    /// Whether the agent would send it.
+    pub fn in_context(&self) -> bool {
+        self.tokens > Tokens(0)
+    }
+}
+
+/// All spans of a transcript, read in order.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    /// The transcript.
+    pub transcript: &'a Transcript,
+    /// One for each span, in order.
+    pub spans: Vec<ReadSpan<'a>>,
+}
+
+impl<'a> Reading<'a> {
+    /// Decodes and examines every span of `transcript`.
+    ///
+    /// # Errors
+    /// `Unavailable` when the bytes cannot be read.
+    pub fn of(transcript: &'a Transcript) -> Result<Self> {
+        let facts = ProjectFacts { cwd: transcript.cwd().map(str::to_owned), home: None };
+        let mut examiner = Examiner::new(facts);
+        let nexts = nexts(transcript);
+        let mut spans = Vec::with_capacity(transcript.spans().spans.len());
+        for (span, next) in transcript.spans().spans.iter().zip(nexts) {
+            let (content, tokens) = decode(transcript, span, next)?;
+            let examination = examiner.examine(&content);
+            spans.push(ReadSpan { key: content_key(&content), examination, tokens, content });
+        }
+        Ok(Self { transcript, spans })
+    }
+
+    /// What the agent would send now.
+    pub fn context_tokens(&self) -> Tokens {
+        self.spans.iter().map(|span| span.tokens).sum()
+    }
+
+    /// The hash over the bytes of a span.
+    ///
+    /// # Errors
+    /// `Unavailable` when the bytes cannot be read.
+    pub fn hash(&self, span: &Span) -> Result<SpanHash> {
+        let parts = span
+            .ranges
+            .as_slice()
+            .iter()
+            .map(|&range| self.transcript.source().read(range))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(span_hash(parts.iter().map(AsRef::as_ref)))
+    }
+
+    /// The read span at `index`.
+    pub fn span(&self, index: SpanIndex) -> Option<&ReadSpan<'a>> {
+        self.spans.get(usize::try_from(index.0).ok()?)
+    }
+}
+
+/// For each span, whether a call of the same agent follows before anybody else speaks.
+fn nexts(transcript: &Transcript) -> Vec<Next> {
+    let spans = &transcript.spans().spans;
+    let mut next = vec![Next::Other; spans.len()];
+    let mut following = Next::Other;
+    for (span, slot) in spans.iter().zip(next.iter_mut()).rev() {
+        *slot = following;
+        following = match span.kind {
+            SpanKind::Call => Next::Call,
+            SpanKind::Thinking | SpanKind::Meta => following,
+            SpanKind::Utterance
+            | SpanKind::OrphanResult
+            | SpanKind::Attachment
+            | SpanKind::Derived
+            | SpanKind::Opaque => Next::Other,
+        };
+    }
+    next
+}
+
+fn decode<'a>(transcript: &'a Transcript, span: &'a Span, next: Next) -> Result<(SpanContent<'a>, Tokens)> {
+    let mut blocks = Vec::with_capacity(span.blocks.len());
+    let mut tokens = Tokens(0);
+    for &at in &span.blocks {
+        let Some((record, block)) = transcript.index().record(at).zip(transcript.index().block(at)) else { continue };
+        let copy = block.copy_of.is_some();
+        if copy && block.visibility != Visibility::Context {
+            continue;
+        }
+        let text = block_text(transcript.source(), block)?;
+        tokens += tokens::of_block(block, &text, &arguments_text(transcript.source(), block)?);
+        if !copy {
+            let arguments = match &block.kind {
+                BlockKind::Call(call) => Some(strongroom_formats::arguments(transcript.source(), call.arguments)?),
+                _ => None,
+            };
+            blocks.push(BlockContent { at, record, block, text, arguments });
+        }
+    }
+    Ok((SpanContent { span, blocks, next }, tokens))
+}
+
+/// The decoded text of a block.
+///
+/// # Errors
+/// `Unavailable` when the bytes cannot be read.
+pub fn block_text(source: &dyn Bytes, block: &Block) -> Result<String> {
+    let mut text = String::new();
+    for (range, at) in block.text.iter().zip(0usize..) {
+        if at > 0 {
+            text.push('\n');
+        }
+        text.push_str(&strongroom_formats::text(source, *range)?);
+    }
+    Ok(text)
+}
+
+fn arguments_text(source: &dyn Bytes, block: &Block) -> Result<String> {
+    let BlockKind::Call(call) = &block.kind else { return Ok(String::new()) };
+    let (range, encoding) = match call.arguments {
+        Arguments::Json(range) => (range, Encoding::Plain),
+        Arguments::JsonInString(range) | Arguments::Text(range) => (range, Encoding::Json),
+        Arguments::Missing => return Ok(String::new()),
+    };
+    strongroom_formats::text(source, TextRange { range, encoding })
+}
+
+/// Hashes what a span says: speakers, kinds, ids, texts and arguments, whatever JSON spelling they have.
+fn content_key(content: &SpanContent<'_>) -> ContentKey {
+    let mut hasher = Hasher::new("strongroom/content/1");
+    for block in &content.blocks {
+        hasher.part(block.block.speaker.word().as_bytes());
+        match &block.block.kind {
+            BlockKind::Call(call) => {
+                hasher.part(b"call");
+                hasher.part(call.id.as_deref().unwrap_or_default().as_bytes());
+                hasher.part(call.tool.as_bytes());
+            }
+            BlockKind::Result(facts) => {
+                hasher.part(b"result");
+                hasher.part(facts.call_id.as_deref().unwrap_or_default().as_bytes());
+            }
+            // Side data is not sent, and agents drop it when they rewrite a session.
+            BlockKind::SideData { .. } => continue,
+            BlockKind::Text
+            | BlockKind::Paste
+            | BlockKind::Thinking
+            | BlockKind::Attachment { .. }
+            | BlockKind::Summary
+            | BlockKind::Opaque(_) => hasher.part(b"text"),
+        }
+        hasher.part(block.text.as_bytes());
+        let mut leaves: Vec<_> = block.arguments.iter().flat_map(|tree| &tree.leaves).collect();
+        leaves.sort_by(|one, two| one.pointer.cmp(&two.pointer));
+        for leaf in leaves {
+            hasher.part(leaf.pointer.as_bytes());
+            match &leaf.value {
+                Scalar::Null => hasher.part(b"null"),
+                Scalar::Bool(value) => hasher.part(if *value { b"true" } else { b"false" }),
+                Scalar::Number(text) | Scalar::String(text) => hasher.part(text.as_bytes()),
+            }
+        }
+    }
+    if content.blocks.is_empty() {
+        hasher.part(b"no blocks");
+        hasher.part(&content.span.index.0.to_be_bytes());
+    }
+    ContentKey::new(hasher.finish())
+}
+

@@ -1,0 +1,266 @@
+//! Opening: bytes of a file, a stream or the archive become an indexed, segmented transcript, with the other
+//! items of its session.
+
+use std::path::{Path, PathBuf};
+
+use strongroom_core::digest::{Digest, SourceId};
+use strongroom_core::error::{Error, ErrorKind, Result};
+use strongroom_core::range::ByteRange;
+use strongroom_core::span::{Segmentation, segment};
+use strongroom_core::transcript::{Bytes, SideItem, SideKind, SourceIndex};
+use strongroom_formats::Format;
+
+use crate::files::{FileBytes, names_below, open_below};
+
+/// An indexed and segmented source.
+pub struct Transcript {
+    name: String,
+    path: Option<PathBuf>,
+    agent: Option<String>,
+    format: &'static dyn Format,
+    source: Box<dyn Bytes + Send + Sync>,
+    index: SourceIndex,
+    spans: Segmentation,
+}
+
+impl std::fmt::Debug for Transcript {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transcript").field("name", &self.name).field("spans", &self.spans.spans.len()).finish_non_exhaustive()
+    }
+}
+
+impl Transcript {
+    /// Opens the file `path`; `format` overrides what its content says.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`, or `InvalidInput` naming what was found instead of a transcript.
+    pub fn open(path: &Path, format: Option<&str>) -> Result<Self> {
+        let source = FileBytes::open(path)?;
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let mut transcript = Self::read(absolute.display().to_string(), Box::new(source), format)?;
+        transcript.path = Some(absolute);
+        Ok(transcript)
+    }
+
+    /// Reads a transcript from memory. `name` stands in messages and citations.
+    ///
+    /// # Errors
+    /// `InvalidInput` naming what was found instead of a transcript.
+    pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, format: Option<&str>) -> Result<Self> {
+        Self::read(name.into(), Box::new(bytes), format)
+    }
+
+    fn read(name: String, source: Box<dyn Bytes + Send + Sync>, format: Option<&str>) -> Result<Self> {
+        let named = |error: Error| Error::new(error.kind(), format!("{name}: {error}")).caused_by(error);
+        let format = match format {
+            Some(format) => strongroom_formats::by_name(format)?,
+            None => strongroom_formats::detect(source.as_ref()).map_err(named)?,
+        };
+        let index = format.index(source.as_ref()).map_err(named)?;
+        let spans = segment(&index);
+        if let Err(why) = spans.check_cover(&index) {
+            return Err(Error::bug(format!("{name}: spans do not cover the file: {why}")));
+        }
+        Ok(Self { name, path: None, agent: None, format, source, index, spans })
+    }
+
+    /// The name in messages and citations.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file it was opened from.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The child agent whose transcript this is.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// The format.
+    pub fn format(&self) -> &'static dyn Format {
+        self.format
+    }
+
+    /// The bytes.
+    pub fn source(&self) -> &dyn Bytes {
+        self.source.as_ref()
+    }
+
+    /// The index.
+    pub fn index(&self) -> &SourceIndex {
+        &self.index
+    }
+
+    /// The spans.
+    pub fn spans(&self) -> &Segmentation {
+        &self.spans
+    }
+
+    /// All bytes.
+    ///
+    /// # Errors
+    /// `Unavailable` when reading fails.
+    pub fn all_bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.source.read(ByteRange::new(0, self.source.len()))?.into_owned())
+    }
+
+    /// The source's id in an archive: by its path, or by its content where it has none.
+    ///
+    /// # Errors
+    /// `Unavailable` when reading fails.
+    pub fn source_id(&self) -> Result<SourceId> {
+        match &self.path {
+            Some(_) => Ok(source_id(&self.name)),
+            None => Ok(source_id(&format!("content:{}", Digest::of(&self.all_bytes()?)))),
+        }
+    }
+
+    /// The session id that most of its records name.
+    pub fn session(&self) -> Option<&str> {
+        self.index.records.iter().find_map(|record| record.session.as_deref())
+    }
+
+    /// The first working directory it names.
+    pub fn cwd(&self) -> Option<&str> {
+        self.index.records.iter().find_map(|record| record.cwd.as_deref())
+    }
+}
+
+/// The id of the source named `name`.
+pub fn source_id(name: &str) -> SourceId {
+    SourceId::new(Digest::of_parts("strongroom/source/1", [name.as_bytes()]))
+}
+
+/// A main transcript with the other items of its session.
+#[derive(Debug)]
+pub struct SessionFiles {
+    /// The main transcript.
+    pub main: Transcript,
+    /// Transcripts of child agents.
+    pub children: Vec<Transcript>,
+    /// Outputs that were moved out of line.
+    pub outputs: Vec<Output>,
+    /// Items that are not where the envelope says.
+    pub missing: Vec<MissingItem>,
+}
+
+/// The full output of a call, stored in a side file.
+#[derive(Debug)]
+pub struct Output {
+    /// The call's id.
+    pub call_id: String,
+    /// Its name in citations: the place relative to the session's directory.
+    pub place: String,
+    /// The absolute path.
+    pub path: PathBuf,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The index of the record that points to it.
+    pub record: Option<u32>,
+    /// The size the envelope names.
+    pub size_bytes: Option<u64>,
+}
+
+/// A side item that could not be read.
+#[derive(Debug, Clone)]
+pub struct MissingItem {
+    /// What it is.
+    pub item: SideItem,
+    /// Why it could not be read.
+    pub why: String,
+}
+
+impl SessionFiles {
+    /// Opens `path` and everything that belongs to its session.
+    ///
+    /// # Errors
+    /// As [`Transcript::open`], for the main transcript; anything else that cannot be read is a [`MissingItem`].
+    pub fn open(path: &Path, format: Option<&str>) -> Result<Self> {
+        let main = Transcript::open(path, format)?;
+        let root = main.path().and_then(Path::parent).unwrap_or(Path::new(".")).to_owned();
+        let mut session = Self::of(main);
+        session.find_items(&root);
+        Ok(session)
+    }
+
+    /// A session of one transcript alone.
+    pub fn of(main: Transcript) -> Self {
+        Self { main, children: Vec::new(), outputs: Vec::new(), missing: Vec::new() }
+    }
+
+    fn find_items(&mut self, root: &Path) {
+        for item in self.main.index.side_items.clone() {
+            let found = match &item.kind {
+                SideKind::ChildDirectory => {
+                    item.places.iter().for_each(|place| self.add_children(root, place));
+                    Ok(())
+                }
+                SideKind::Child { agent } => self.add_child(root, &item, agent),
+                SideKind::Output { call_id, size_bytes } => self.add_output(root, &item, call_id, *size_bytes),
+            };
+            if let Err(why) = found {
+                self.missing.push(MissingItem { item, why });
+            }
+        }
+    }
+
+    fn add_children(&mut self, root: &Path, place: &str) {
+        for name in names_below(root, place) {
+            let agent = name.strip_prefix("agent-").and_then(|name| name.strip_suffix(".jsonl"));
+            if let Some(agent) = agent.map(str::to_owned) {
+                let item = SideItem {
+                    kind: SideKind::Child { agent: agent.clone() },
+                    places: vec![format!("{place}/{name}")],
+                    record: None,
+                };
+                if let Err(why) = self.add_child(root, &item, &agent) {
+                    self.missing.push(MissingItem { item, why });
+                }
+            }
+        }
+    }
+
+    fn add_child(&mut self, root: &Path, item: &SideItem, agent: &str) -> Result<(), String> {
+        if self.children.iter().any(|child| child.agent.as_deref() == Some(agent)) {
+            return Ok(());
+        }
+        let (place, source) = first_that_opens(root, &item.places)?;
+        let path = root.join(&place);
+        let name = Some(self.main.format.name());
+        let mut child =
+            Transcript::read(path.display().to_string(), Box::new(source), name).map_err(|error| error.to_string())?;
+        child.path = Some(path);
+        child.agent = Some(agent.to_owned());
+        self.children.push(child);
+        Ok(())
+    }
+
+    fn add_output(&mut self, root: &Path, item: &SideItem, call_id: &str, size_bytes: Option<u64>) -> Result<(), String> {
+        let (place, source) = first_that_opens(root, &item.places)?;
+        let bytes = source.read(ByteRange::new(0, source.len())).map_err(|error| error.to_string())?.into_owned();
+        self.outputs.push(Output {
+            call_id: call_id.to_owned(),
+            path: root.join(&place),
+            place,
+            bytes,
+            record: item.record,
+            size_bytes,
+        });
+        Ok(())
+    }
+}
+
+fn first_that_opens(root: &Path, places: &[String]) -> Result<(String, FileBytes), String> {
+    let mut why = String::from("no place is known");
+    for place in places {
+        match open_below(root, place) {
+            Ok(source) => return Ok((place.clone(), source)),
+            Err(error) if error.kind() == ErrorKind::NotFound => why = format!("{place} does not exist"),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Err(why)
+}
