@@ -4,9 +4,20 @@ use crate::digest::{ContentKey, SpanHash};
 use crate::evidence::SpanEvidence;
 use crate::vault::Location;
 
-/// A span wanted for reclaiming.
+/// What is wanted of a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wanted {
+    /// Its content goes; the summary stands for it.
+    Reclaim,
+    /// It stays, with secrets in it hidden.
+    Mask,
+}
+
+/// A span wanted for reclaiming or masking.
 #[derive(Debug, Clone)]
 pub struct Candidate {
+    /// What is wanted of it.
+    pub wanted: Wanted,
     /// Candidates with the same number move together or not at all.
     pub group: u32,
     /// The number it already has under an earlier tag; such numbers never change.
@@ -47,4 +58,8 @@ impl Plan {
     pub(crate) fn into_parts(self) -> (Vec<Candidate>, u32) {
         (self.candidates, self.first_free)
     }
+}
+
+fn may_be_wanted(candidate: &Candidate) -> bool {
+    candidate.wanted == Wanted::Mask || candidate.evidence.pinned.is_none()
 }

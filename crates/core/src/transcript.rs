@@ -440,6 +440,13 @@ pub struct Argument {
     pub range: ByteRange,
 }
 
+impl Argument {
+    /// The bytes inside the string literal that spells it.
+    pub const fn text_range(&self) -> ByteRange {
+        ByteRange::new(self.range.start() + 1, self.range.end().saturating_sub(1))
+    }
+}
+
 /// A decoded JSON scalar. Numbers keep their spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scalar {

@@ -8,9 +8,9 @@ use strongroom_core::transcript::{
     Arguments, Block, BlockKind, Bytes, Encoding, Scalar, TextRange, Visibility,
 };
 use strongroom_evidence::content::{BlockContent, Next, SpanContent};
-use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts};
+use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts, Secret};
 
-use crate::tokens::{self, Tokens};
+use crate::tokens::{self, Estimate, Tokens};
 use crate::transcript::Transcript;
 
 /// One span, read.
@@ -73,6 +73,26 @@ impl<'a> Reading<'a> {
     /// What the agent would send now.
     pub fn context_tokens(&self) -> Tokens {
         self.spans.iter().map(|span| span.tokens).sum()
+    }
+
+    /// What the agent would send of `transcript`, without examining it.
+    ///
+    /// # Errors
+    /// `Unavailable` when the bytes cannot be read.
+    pub fn context_of(transcript: &Transcript) -> Result<Tokens> {
+        let decoded = transcript.spans().spans.iter().map(|span| decode(transcript, span, Next::Other));
+        decoded.map(|span| span.map(|(_, tokens)| tokens)).sum()
+    }
+
+    /// The vendor's tokens for one of ours: the reported context of the last request against our count up to it.
+    pub fn estimate(&self) -> Option<Estimate> {
+        let usage = &self.transcript.index().usage;
+        let last = usage.last().filter(|last| last.context_tokens > 0)?;
+        let before: Tokens =
+            self.spans.iter().filter(|span| span.content.span.record <= last.record).map(|span| span.tokens).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a ratio of token counts needs no more precision")]
+        let factor = last.context_tokens as f64 / before.0.max(1) as f64;
+        Some(Estimate { factor, requests: usage.len() })
     }
 
     /// The hash over the bytes of a span.
@@ -160,6 +180,30 @@ fn arguments_text(source: &dyn Bytes, block: &Block) -> Result<String> {
         Arguments::Missing => return Ok(String::new()),
     };
     strongroom_formats::text(source, TextRange { range, encoding })
+}
+
+/// The key that a span has when its secrets are replaced.
+pub fn masked_key(span: &ReadSpan<'_>, replacement: &dyn Fn(&Secret) -> String) -> ContentKey {
+    let mut content = span.content.clone();
+    let mut secrets: Vec<&Secret> = span.examination.secrets.iter().collect();
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.range.start));
+    for secret in secrets {
+        let Some(block) = content.blocks.iter_mut().find(|block| block.at == secret.at) else { continue };
+        let text = match &secret.argument {
+            None => Some(&mut block.text),
+            Some(pointer) => {
+                let leaves = block.arguments.iter_mut().flat_map(|tree| &mut tree.leaves);
+                leaves.filter(|leaf| leaf.pointer == *pointer).find_map(|leaf| match &mut leaf.value {
+                    Scalar::String(text) => Some(text),
+                    Scalar::Null | Scalar::Bool(_) | Scalar::Number(_) => None,
+                })
+            }
+        };
+        if let Some(text) = text.filter(|text| text.get(secret.range.clone()).is_some()) {
+            text.replace_range(secret.range.clone(), &replacement(secret));
+        }
+    }
+    content_key(&content)
 }
 
 /// Hashes what a span says: speakers, kinds, ids, texts and arguments, whatever JSON spelling they have.

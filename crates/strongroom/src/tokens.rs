@@ -57,6 +57,11 @@ pub fn of_block(block: &Block, text: &str, arguments: &str) -> Tokens {
     content + Tokens(OVERHEAD)
 }
 
+/// What a message with `text` costs.
+pub fn of_message(text: &str) -> Tokens {
+    count(text) + Tokens(OVERHEAD)
+}
+
 /// A budget for the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budget {

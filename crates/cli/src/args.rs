@@ -1,0 +1,177 @@
+//! Words typed.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueHint};
+use strongroom::tokens::Budget;
+
+/// A compactor for agent transcripts that never loses evidence.
+///
+/// Exit codes: 0 done (refusals included); 1 an honest no (budget not met, or an answer other than supported);
+/// 2 usage; 3 damaged or unavailable.
+#[derive(Debug, Parser)]
+#[command(name = "strongroom", version, max_term_width = 100)]
+pub(crate) struct Args {
+    /// The archive's directory [default: $XDG_DATA_HOME/strongroom]
+    #[arg(long, global = true, env = "STRONGROOM_DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: Option<PathBuf>,
+
+    /// A policy file: evidence demand, retention, waivers, holds
+    #[arg(long, global = true, env = "STRONGROOM_POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Shorten a transcript; every original stays retrievable
+    Compact(CompactArgs),
+    /// Print the original behind a pointer
+    Show(ShowArgs),
+    /// Answer an evidence question with citations
+    Ask(AskArgs),
+    /// Show class, evidence, provenance and verdict of each span
+    Explain(ExplainArgs),
+    /// Take files or whole trees into custody
+    Import(ImportArgs),
+    /// List the sources in custody
+    Sessions,
+    /// Write the newest state of a source, byte for byte
+    Export(ExportArgs),
+    /// Check the archive
+    Verify(VerifyArgs),
+    /// Print a completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompactArgs {
+    /// The transcript; - reads standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// How much the agent may send afterwards: a share of what it sends now, or tokens
+    #[arg(long, default_value = "20%")]
+    pub(crate) budget: Budget,
+
+    /// Where to write; - is standard output [default: FILE.compacted.EXT beside the input, - for -]
+    #[arg(long, short, value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+
+    /// The format, where its content should not decide
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+
+    /// Write the smallest reachable form when the budget cannot be met
+    #[arg(long)]
+    pub(crate) best_effort: bool,
+
+    /// Work without an archive: only proved narrative is reclaimed
+    #[arg(long)]
+    pub(crate) without_archive: bool,
+
+    /// Whether secrets are hidden in the compacted form
+    #[arg(long, value_enum, default_value_t = SecretsArg::Mask)]
+    pub(crate) secrets: SecretsArg,
+
+    /// Write under the name the agent expects and print the command that goes on with it
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) resume: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SecretsArg {
+    /// Hide them in the view; originals stay in custody
+    Mask,
+    /// Leave them
+    Keep,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShowArgs {
+    /// A pointer as it stands in a summary: sr1:…[#span]
+    pub(crate) pointer: String,
+
+    /// Print the exact bytes
+    #[arg(long)]
+    pub(crate) raw: bool,
+
+    /// Print secrets
+    #[arg(long)]
+    pub(crate) reveal: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AskArgs {
+    /// A typed query such as 'changes system-config', or a plain question
+    #[arg(required = true)]
+    pub(crate) question: Vec<String>,
+
+    /// The transcript whose session is asked [default: the sessions of this directory in the archive]
+    #[arg(long = "in", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The format, where its content should not decide
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+
+    /// Ask every session in the archive
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) all: bool,
+
+    /// Make no assumptions about test runners and unprivileged processes
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainArgs {
+    /// The transcript
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// Only this span
+    #[arg(long)]
+    pub(crate) span: Option<u32>,
+
+    /// The format, where its content should not decide
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    /// Files and directories
+    #[arg(required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Read files again that look unchanged
+    #[arg(long)]
+    pub(crate) recheck: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// The source's name or the beginning of its id, as sessions prints them
+    pub(crate) source: String,
+
+    /// Where to write [default: standard output]
+    #[arg(long, short, value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// Read every original back and compare it with its hash
+    #[arg(long)]
+    pub(crate) read_data: bool,
+}

@@ -1,0 +1,206 @@
+//! `strongroom compact`.
+
+use std::path::{Path, PathBuf};
+
+use strongroom::compact::{Options, Outcome, Report, Secrets, Step, Unmet, compact};
+use strongroom::files::{read_all, replace};
+use strongroom::transcript::{SessionFiles, Transcript};
+use strongroom::{Error, Result};
+
+use crate::args::{Args, CompactArgs, SecretsArg};
+use crate::exit::End;
+use crate::{clock, json, out, place};
+
+pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
+    let session = open(own)?;
+    let archive = match own.without_archive {
+        true => None,
+        false => Some(place::open_for_writing(args)?),
+    };
+    if archive.as_ref().is_some_and(strongroom::archive::Archive::is_read_only) {
+        out::warning("the archive is read-only; spans that need custody stay");
+    }
+    let policy = super::policy(args)?;
+    let options = Options {
+        budget: own.budget,
+        policy: &policy,
+        now: clock::now(),
+        secrets: match own.secrets {
+            SecretsArg::Mask => Secrets::Mask,
+            SecretsArg::Keep => Secrets::Keep,
+        },
+        unmet: if own.best_effort { Unmet::BestEffort } else { Unmet::Stop },
+    };
+    let outcome = compact(&session, archive.as_ref(), &options, &mut |step| pause::at(step_name(step)))?;
+    match outcome {
+        Outcome::BudgetNotMet { smallest, report } => {
+            tell(args, &report, "budget-not-met")?;
+            let at_least = format!("{} tokens is the smallest size that can be reached", smallest.0);
+            out::note(&format!("nothing written: {at_least}, the budget is {}", report.budget.0));
+            out::hint(&format!("--budget {} or --best-effort", smallest.0));
+            Ok(End::No)
+        }
+        Outcome::Unchanged(report) => {
+            let target = Target::of(own, None);
+            target.write(&own.file, &session.main.all_bytes()?)?;
+            tell_on(&target, args, &report, "unchanged")?;
+            Ok(End::Done)
+        }
+        Outcome::Compacted(compacted, report) => {
+            let resume = own.resume.then(|| session.main.format().resume(session.main.index(), compacted.seed())).flatten();
+            let target = Target::of(own, resume.as_ref().map(|resume| resume.file_name.as_str()));
+            let bytes = match &resume {
+                Some(resume) => session.main.format().for_resume(compacted.bytes(), resume)?,
+                None => compacted.bytes().to_vec(),
+            };
+            target.write(&own.file, &bytes)?;
+            tell_on(&target, args, &report, "compacted")?;
+            if let (Some(resume), Target::File(path)) = (resume, &target) {
+                out::line(&resume.command.replace("{file}", &path.display().to_string()))?;
+            }
+            Ok(End::Done)
+        }
+    }
+}
+
+fn open(own: &CompactArgs) -> Result<SessionFiles> {
+    if own.file != Path::new("-") {
+        return SessionFiles::open(&own.file, own.format.as_deref());
+    }
+    let bytes = read_all(&mut std::io::stdin().lock())?;
+    Ok(SessionFiles::of(Transcript::from_bytes("standard input", bytes, own.format.as_deref())?))
+}
+
+/// Where the compacted form goes.
+enum Target {
+    Stdout,
+    File(PathBuf),
+}
+
+impl Target {
+    fn of(own: &CompactArgs, resume_name: Option<&str>) -> Self {
+        let stdin = own.file == Path::new("-");
+        match (&own.out, resume_name) {
+            (Some(out), _) if out == Path::new("-") => Self::Stdout,
+            (Some(out), _) => Self::File(out.clone()),
+            (None, Some(name)) if !stdin => Self::File(own.file.with_file_name(name)),
+            (None, _) if stdin => Self::Stdout,
+            (None, _) => Self::File(place::compacted_name(&own.file)),
+        }
+    }
+
+    fn write(&self, input: &Path, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Stdout => out::raw(bytes),
+            Self::File(path) => {
+                if input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input)) {
+                    return Err(Error::invalid_input(format!("{} is the input, which is never modified", path.display())));
+                }
+                replace(path, bytes, &mut || pause::at("written"))?;
+                pause::at("renamed");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Tells what was done: on standard error when the data goes to standard output.
+fn tell_on(target: &Target, args: &Args, report: &Report, outcome: &str) -> Result<()> {
+    match target {
+        Target::Stdout if args.json => {
+            out::note(&json::report(report, outcome).to_string());
+            Ok(())
+        }
+        Target::Stdout => {
+            words(report, outcome).iter().for_each(|line| out::note(line));
+            Ok(())
+        }
+        Target::File(path) => {
+            tell(args, report, outcome)?;
+            out::note(&format!("written to {}", path.display()));
+            Ok(())
+        }
+    }
+}
+
+fn tell(args: &Args, report: &Report, outcome: &str) -> Result<()> {
+    if args.json {
+        return out::line(&json::report(report, outcome).to_string());
+    }
+    words(report, outcome).iter().try_for_each(|line| out::line(line))
+}
+
+fn words(report: &Report, outcome: &str) -> Vec<String> {
+    let mut lines = vec![format!("{} ({}): {outcome}{}", report.name, report.format, reason(report))];
+    let share = report.tokens_after.0 * 100 / report.tokens_before.0.max(1);
+    lines.push(format!(
+        "tokens     {} -> {} ({share} %), budget {} [o200k_base, what the agent sends next]",
+        report.tokens_before.0, report.tokens_after.0, report.budget.0
+    ));
+    if let Some(estimate) = report.estimate {
+        lines.push(format!(
+            "           the vendor counts about {:.2} of its tokens for one of these, by {} requests in the transcript",
+            estimate.factor, estimate.requests
+        ));
+    }
+    lines.push(format!("file       {} -> {} bytes", report.bytes_before, report.bytes_after));
+    lines.extend(list("reclaimed ", &report.reclaimed));
+    lines.extend(list("because   ", &report.grounds));
+    lines.extend(list("refused   ", &report.refused));
+    lines.extend(list("kept      ", &report.pinned));
+    if report.masked > 0 {
+        lines.push(format!("masked     {} kept spans with secrets hidden", report.masked));
+    }
+    if let Some(pointer) = &report.pointer {
+        lines.push(format!("pointer    {pointer}, originals kept until {}", report.kept_until));
+    }
+    let damage = report.findings.iter().filter(|finding| finding.level == strongroom::source::Level::Damage);
+    lines.extend(damage.map(|finding| {
+        let line = finding.line.map_or_else(String::new, |line| format!(" line {line}"));
+        format!("damage    {line} {}: {}", finding.code, finding.message)
+    }));
+    lines
+}
+
+fn reason(report: &Report) -> String {
+    report.unchanged.map_or_else(String::new, |why| format!(", {why}"))
+}
+
+fn list<K: std::fmt::Display>(title: &str, counts: &std::collections::BTreeMap<K, u64>) -> Option<String> {
+    let parts: Vec<String> = counts.iter().map(|(key, count)| format!("{count} {key}")).collect();
+    (!parts.is_empty()).then(|| format!("{title} {}", parts.join(", ")))
+}
+
+const fn step_name(step: Step) -> &'static str {
+    use strongroom::compact::DepositStep;
+    match step {
+        Step::Read => "read",
+        Step::Deposit(DepositStep::Stored(_)) => "stored",
+        Step::Deposit(DepositStep::AllStored) => "all-stored",
+        Step::Deposit(DepositStep::ReadBack(_)) => "read-back",
+        Step::Judged => "judged",
+        Step::Checked => "checked",
+        Step::Bound => "bound",
+        Step::Spliced => "spliced",
+    }
+}
+
+/// Stopping at a named step, so that tests can kill the process or tamper with the archive there. Builds for use
+/// do not have it.
+mod pause {
+    #[cfg(not(debug_assertions))]
+    pub(super) const fn at(_: &str) {}
+
+    #[cfg(debug_assertions)]
+    #[expect(clippy::disallowed_methods, reason = "test builds only")]
+    pub(super) fn at(step: &str) {
+        let wanted = std::env::var("STRONGROOM_TEST_PAUSE_AT").unwrap_or_default();
+        let Ok(flag) = std::env::var("STRONGROOM_TEST_PAUSE_FILE") else { return };
+        if wanted == step {
+            drop(std::fs::write(&flag, step));
+            while std::path::Path::new(&flag).exists() {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Where things are: the archive's directory, the output beside the input.
+
+use std::path::{Path, PathBuf};
+
+use strongroom::archive::{Archive, Mode};
+use strongroom::{Error, ErrorKind, Result};
+
+use crate::args::Args;
+
+/// The archive's directory: `--dir`, `$STRONGROOM_DIR`, `$XDG_DATA_HOME/strongroom` or `~/.local/share/strongroom`.
+pub(crate) fn archive_dir(args: &Args) -> Result<PathBuf> {
+    if let Some(dir) = &args.dir {
+        return Ok(dir.clone());
+    }
+    if let Some(data) = variable("XDG_DATA_HOME").filter(|data| data.is_absolute()) {
+        return Ok(data.join("strongroom"));
+    }
+    let home = variable("HOME").ok_or_else(|| Error::invalid_input("no home directory is known; give --dir"))?;
+    Ok(home.join(".local/share/strongroom"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that reads directories from the environment")]
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var(name).ok().filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Opens the archive for writing, making it when there is none.
+pub(crate) fn open_for_writing(args: &Args) -> Result<Archive> {
+    Archive::open(&archive_dir(args)?, Mode::CreateIfMissing)
+}
+
+/// Opens the archive for reading; `None` when there is none.
+pub(crate) fn open_for_reading(args: &Args) -> Result<Option<Archive>> {
+    match Archive::open(&archive_dir(args)?, Mode::ReadOnly) {
+        Ok(archive) => Ok(Some(archive)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens the archive for reading; there must be one.
+pub(crate) fn open_existing(args: &Args) -> Result<Archive> {
+    let dir = archive_dir(args)?;
+    Archive::open(&dir, Mode::ReadOnly).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::not_found(format!("there is no archive in {}; compact or import makes one", dir.display())),
+        _ => error,
+    })
+}
+
+/// `session.jsonl` becomes `session.compacted.jsonl`.
+pub(crate) fn compacted_name(input: &Path) -> PathBuf {
+    let stem = input.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match input.extension() {
+        Some(extension) => format!("{stem}.compacted.{}", extension.to_string_lossy()),
+        None => format!("{stem}.compacted"),
+    };
+    input.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_output_stands_beside_the_input() {
+        assert_eq!(compacted_name(Path::new("/a/s.jsonl")), Path::new("/a/s.compacted.jsonl"));
+        assert_eq!(compacted_name(Path::new("s")), Path::new("s.compacted"));
+    }
+}

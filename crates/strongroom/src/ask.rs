@@ -1,0 +1,335 @@
+//! Asking: a question is answered from originals, whether they stand in the file or in the archive.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::Path;
+
+use strongroom_archive::Archive;
+use strongroom_core::error::{Error, ErrorKind, Result};
+use strongroom_core::pointer::Pointer;
+use strongroom_core::range::ByteRange;
+use strongroom_core::span::{SpanIndex, SpanKind};
+use strongroom_core::summary::OPENING;
+use strongroom_core::transcript::{BlockKind, Cut, Level, Record, SideKind, TextRange, Visibility};
+use strongroom_core::vault::{BoundSpan, Registry as _, Remains};
+use strongroom_evidence::answer::{Answer, Context, Strictness, answer};
+use strongroom_evidence::query::Query;
+use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SourceView};
+
+use crate::custody::{restore, revision_of_prefix};
+use crate::lineage::{Lineage, trace};
+use crate::reading::{ReadSpan, Reading};
+use crate::transcript::{Output, SessionFiles, Transcript};
+
+/// How many compactions are followed back.
+const GENERATIONS_MAX: usize = 10_000;
+
+/// One source of a question: a transcript with what of it is not evidence.
+#[derive(Debug)]
+struct Prepared {
+    transcript: Transcript,
+    session: String,
+    agent: Option<String>,
+    leave_out: BTreeSet<SpanIndex>,
+    pointers: BTreeMap<SpanIndex, Pointer>,
+}
+
+/// Sessions made ready to be asked.
+#[derive(Debug, Default)]
+pub struct Asked {
+    sources: Vec<Prepared>,
+    holes: Vec<Hole>,
+}
+
+/// How a question is answered.
+#[derive(Debug, Clone, Copy)]
+pub struct AskOptions {
+    /// Whether assumptions may close a scope.
+    pub strictness: Strictness,
+    /// The key of fingerprints that stand for secrets.
+    pub fingerprint_key: [u8; 32],
+}
+
+impl Asked {
+    /// Adds the session of `files`: its own records, and the originals behind summaries of ours in it.
+    ///
+    /// # Errors
+    /// `Unavailable` when the file or the archive cannot be read.
+    pub fn add(&mut self, files: SessionFiles, archive: Option<&Archive>) -> Result<()> {
+        let SessionFiles { main, children, outputs, missing } = files;
+        let session = main.session().unwrap_or_else(|| main.name()).to_owned();
+        for item in missing {
+            let record = item.item.record.and_then(|at| main.index().records.get(usize::try_from(at).ok()?));
+            let kind = match item.item.kind {
+                SideKind::Child { .. } | SideKind::ChildDirectory => HoleKind::MissingChild,
+                SideKind::Output { .. } => HoleKind::NotRetrievable,
+            };
+            self.holes.push(hole(&main, record, kind, item.why));
+        }
+        for output in &outputs {
+            self.add_output(&main, output, &session)?;
+        }
+        self.collect(main, &session, archive, GENERATIONS_MAX)?;
+        for child in children {
+            self.collect(child, &session, archive, GENERATIONS_MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Follows a transcript back through the compactions that made it.
+    fn collect(&mut self, transcript: Transcript, session: &str, archive: Option<&Archive>, depth: usize) -> Result<()> {
+        let reading = Reading::of(&transcript)?;
+        let traced = archive.map_or(Ok(crate::lineage::Traced::default()), |archive| trace(&reading, archive))?;
+        let mut leave_out: BTreeSet<SpanIndex> = BTreeSet::new();
+        let mut pointers = BTreeMap::new();
+        let mut original = None;
+        if let Some((lineage, archive)) = traced.lineage.as_ref().zip(archive).filter(|_| depth > 0) {
+            leave_out.extend(lineage.summaries.iter().copied());
+            self.note_lost_accounts(&transcript, lineage);
+            match archive.revision(lineage.record.revision)? {
+                Some(revision) if revision_of_prefix(transcript.source(), revision.len)? == revision.id => {
+                    leave_out.extend(lineage.kept.iter().copied().filter(|&at| starts_behind(&reading, at, revision.len)));
+                    pointers = pointers_into(&reading, lineage);
+                }
+                Some(revision) => {
+                    leave_out.extend(lineage.kept.iter().chain(lineage.stubs.keys()).copied());
+                    let (bytes, lost) = restore(archive, &revision)?;
+                    for piece in lost {
+                        self.holes.push(Hole { range: piece.range, ..original_gone(&transcript, &piece.why) });
+                    }
+                    original = Some(Transcript::from_bytes(transcript.name(), bytes, Some(transcript.format().name()))?);
+                }
+                None => self.holes.push(original_gone(&transcript, "its source is not in this archive")),
+            }
+        }
+        self.note_holes(&reading, &mut leave_out);
+        drop(reading);
+        if let Some(original) = original {
+            let record = traced.lineage.as_ref().map(|lineage| &lineage.record.spans);
+            self.collect(original, session, archive, depth - 1)?;
+            if let (Some(spans), Some(last)) = (record, self.sources.last_mut()) {
+                last.add_pointers(spans, traced.lineage.as_ref().map(|lineage| lineage.record.tag));
+            }
+        }
+        let agent = transcript.agent().map(str::to_owned);
+        self.sources.push(Prepared { transcript, session: session.to_owned(), agent, leave_out, pointers });
+        Ok(())
+    }
+
+    fn note_lost_accounts(&mut self, transcript: &Transcript, lineage: &Lineage) {
+        for span in &lineage.record.spans {
+            if span.remains == Remains::OnlyAccount && span.class != "narrative" {
+                let why = match &span.waiver {
+                    Some(waiver) => format!("waived: original not kept (waiver {waiver})"),
+                    None => "only remaining account: the original is gone".to_owned(),
+                };
+                self.holes.push(Hole { text: span.rendering.clone(), ..original_gone(transcript, &why) });
+            }
+        }
+    }
+
+    /// Notes what of a transcript cannot be searched, and leaves derived text out.
+    fn note_holes(&mut self, reading: &Reading<'_>, leave_out: &mut BTreeSet<SpanIndex>) {
+        let mut past = false;
+        for span in &reading.spans {
+            let known = leave_out.contains(&span.index());
+            let looks_like_ours = span.content.blocks.iter().any(|block| block.text.starts_with(OPENING));
+            if !known && (span.kind() == SpanKind::Derived || looks_like_ours) {
+                leave_out.insert(span.index());
+                if !past {
+                    self.holes.push(foreign_summary(reading, span, looks_like_ours));
+                }
+            } else if !known {
+                self.note_span(reading, span);
+            }
+            past |= span.content.blocks.iter().any(|block| {
+                block.block.visibility == Visibility::Past && !matches!(block.block.kind, BlockKind::Summary)
+            });
+        }
+        let findings = reading.transcript.index().findings.iter().filter(|finding| finding.level == Level::Damage);
+        let located: BTreeSet<Option<u32>> = self.holes.iter().map(|hole| hole.line).collect();
+        for finding in findings.filter(|finding| !located.contains(&finding.line)) {
+            let records = &reading.transcript.index().records;
+            let record = records.iter().find(|record| record.line == finding.line);
+            self.holes.push(hole(reading.transcript, record, HoleKind::Unreadable, finding.message.clone()));
+        }
+    }
+
+    fn note_span(&mut self, reading: &Reading<'_>, span: &ReadSpan<'_>) {
+        let record = reading.transcript.index().records.get(usize::try_from(span.content.span.record).unwrap_or(usize::MAX));
+        let mut note = |kind, why: String, text: &str| {
+            self.holes.push(Hole { text: text.to_owned(), ..hole(reading.transcript, record, kind, why) });
+        };
+        match span.kind() {
+            SpanKind::Opaque => note(HoleKind::Unreadable, "a record that cannot be read".to_owned(), ""),
+            SpanKind::Call if span.content.span.open => note(HoleKind::NoResult, "a call without result".to_owned(), ""),
+            SpanKind::OrphanResult => note(HoleKind::NoCall, "a result without its call".to_owned(), ""),
+            SpanKind::Call
+            | SpanKind::Utterance
+            | SpanKind::Thinking
+            | SpanKind::Attachment
+            | SpanKind::Derived
+            | SpanKind::Meta => {}
+        }
+        for block in &span.content.blocks {
+            let BlockKind::Result(facts) = &block.block.kind else { continue };
+            for cut in &facts.cuts {
+                match cut {
+                    Cut::Truncated(what) => note(HoleKind::Cut, what.clone(), ""),
+                    Cut::Placeholder(what) => note(HoleKind::Cut, what.clone(), &block.text),
+                    // A side file that is there is searched; one that is not is among the missing items.
+                    Cut::SideFile(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Adds the full output of a call as a source of its own.
+    fn add_output(&mut self, main: &Transcript, output: &Output, session: &str) -> Result<()> {
+        let record = output.record.and_then(|at| main.index().records.get(usize::try_from(at).ok()?));
+        let len = strongroom_core::transcript::Bytes::len(&output.bytes);
+        if let Some(expected) = output.size_bytes.filter(|&size| size != len) {
+            let why = format!("{} has {len} bytes, the transcript names {expected}", output.place);
+            self.holes.push(hole(main, record, HoleKind::HashDiffers, why));
+            return Ok(());
+        }
+        let transcript = Transcript::of_output(output, main.format())?;
+        let agent = main.agent().map(str::to_owned);
+        let (leave_out, pointers) = (BTreeSet::new(), BTreeMap::new());
+        self.sources.push(Prepared { transcript, session: session.to_owned(), agent, leave_out, pointers });
+        Ok(())
+    }
+
+    /// Answers `query`.
+    ///
+    /// # Errors
+    /// `Unavailable` when a source cannot be read, `InvalidInput` of a question that cannot be asked.
+    pub fn answer(&self, query: &Query, options: AskOptions) -> Result<Answer> {
+        let mut scope = Scope { holes: self.holes.clone(), ..Scope::default() };
+        for source in &self.sources {
+            scope.sources.push(source.view()?);
+        }
+        let context = Context { strictness: options.strictness, fingerprint_key: options.fingerprint_key, raw: self };
+        answer(query, &scope, &context).map_err(|error| Error::invalid_input(error.to_string()))
+    }
+
+    /// The names of the sources, in order.
+    pub fn names(&self) -> Vec<&str> {
+        self.sources.iter().map(|source| source.transcript.name()).collect()
+    }
+}
+
+impl Prepared {
+    fn view(&self) -> Result<SourceView<'_>> {
+        let reading = Reading::of(&self.transcript)?;
+        let spans = reading
+            .spans
+            .into_iter()
+            .filter(|span| !self.leave_out.contains(&span.index()))
+            .map(|span| ExaminedSpan {
+                pointer: self.pointers.get(&span.index()).copied(),
+                content: span.content,
+                examination: span.examination,
+            })
+            .collect();
+        Ok(SourceView {
+            session: self.session.clone(),
+            source: self.transcript.name().to_owned(),
+            agent: self.agent.clone(),
+            index: self.transcript.index(),
+            spans,
+        })
+    }
+
+    fn add_pointers(&mut self, spans: &[BoundSpan], tag: Option<strongroom_core::digest::Tag>) {
+        let Some(tag) = tag else { return };
+        let starts: BTreeMap<u64, SpanIndex> =
+            self.transcript.spans().spans.iter().map(|span| (span.ranges.start(), span.index)).collect();
+        for span in spans {
+            let start = span.location.as_ref().map(|location| location.ranges.start());
+            if let Some(&at) = start.and_then(|start| starts.get(&start)) {
+                self.pointers.entry(at).or_insert(Pointer { tag, ordinal: Some(span.ordinal) });
+            }
+        }
+    }
+}
+
+impl RawMap for Asked {
+    fn raw(&self, source: usize, range: TextRange, decoded: Range<usize>) -> Option<ByteRange> {
+        let bytes = self.sources.get(source)?.transcript.source();
+        strongroom_formats::raw_range(bytes, range, decoded).ok()
+    }
+
+    fn decoded(&self, source: usize, range: TextRange) -> Option<String> {
+        let bytes = self.sources.get(source)?.transcript.source();
+        strongroom_formats::text(bytes, range).ok()
+    }
+}
+
+fn starts_behind(reading: &Reading<'_>, at: SpanIndex, len: u64) -> bool {
+    reading.span(at).is_some_and(|span| span.content.span.ranges.start() >= len)
+}
+
+fn pointers_into(reading: &Reading<'_>, lineage: &Lineage) -> BTreeMap<SpanIndex, Pointer> {
+    let starts: BTreeMap<u64, SpanIndex> =
+        reading.spans.iter().map(|span| (span.content.span.ranges.start(), span.index())).collect();
+    lineage
+        .record
+        .spans
+        .iter()
+        .filter_map(|span| {
+            let at = starts.get(&span.location.as_ref()?.ranges.start())?;
+            Some((*at, Pointer { tag: lineage.record.tag, ordinal: Some(span.ordinal) }))
+        })
+        .collect()
+}
+
+fn hole(transcript: &Transcript, record: Option<&Record>, kind: HoleKind, why: String) -> Hole {
+    Hole {
+        kind,
+        source: transcript.name().to_owned(),
+        line: record.and_then(|record| record.line),
+        json_pointer: record.map(|record| record.pointer.clone()).filter(|pointer| !pointer.is_empty()),
+        range: record.map_or(ByteRange::new(0, 0), |record| record.range),
+        why,
+        text: String::new(),
+    }
+}
+
+fn original_gone(transcript: &Transcript, why: &str) -> Hole {
+    hole(transcript, None, HoleKind::OriginalGone, why.to_owned())
+}
+
+fn foreign_summary(reading: &Reading<'_>, span: &ReadSpan<'_>, looks_like_ours: bool) -> Hole {
+    let records = &reading.transcript.index().records;
+    let record = usize::try_from(span.content.span.record).ok().and_then(|at| records.get(at));
+    let text = span.content.blocks.first().map_or("", |block| block.text.as_str());
+    let (kind, why) = if looks_like_ours {
+        (HoleKind::OriginalGone, "a summary of ours without its record in this archive")
+    } else {
+        (HoleKind::ForeignSummary, "a summary without its originals")
+    };
+    Hole { text: text.to_owned(), ..hole(reading.transcript, record, kind, why.to_owned()) }
+}
+
+/// Opens the session of `path`.
+///
+/// # Errors
+/// As [`SessionFiles::open`].
+pub fn open(path: &Path, format: Option<&str>, archive: Option<&Archive>) -> Result<SessionFiles> {
+    match SessionFiles::open(path, format) {
+        Err(error) if error.kind() == ErrorKind::NotFound => from_archive(path, archive).unwrap_or(Err(error)),
+        other => other,
+    }
+}
+
+/// The newest state of a file that is gone, from the archive.
+fn from_archive(path: &Path, archive: Option<&Archive>) -> Option<Result<SessionFiles>> {
+    let archive = archive?;
+    let source = archive.source_by_name(&crate::custody::name_of(path)).ok().flatten()?;
+    let revision = archive.latest_revision(source.meta.id).ok().flatten()?;
+    let restored = restore(archive, &revision);
+    Some(restored.and_then(|(bytes, _)| {
+        Transcript::from_bytes(source.meta.name.clone(), bytes, Some(&source.meta.format)).map(SessionFiles::of)
+    }))
+}

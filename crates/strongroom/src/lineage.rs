@@ -1,0 +1,161 @@
+//! Lineage: from a compacted transcript back to the record of the compaction that made it.
+//!
+//! A tag, a hash or a neighbour in the transcript is only a key to look up. What is believed is the archive's
+//! record, and only when the spans it kept stand in the transcript too: a pointer pasted from another session
+//! leads nowhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strongroom_core::digest::{ContentKey, Digest, Tag};
+use strongroom_core::error::Result;
+use strongroom_core::pointer::{Pointer, find_in};
+use strongroom_core::span::{SpanIndex, SpanKind};
+use strongroom_core::summary::OPENING;
+use strongroom_core::transcript::Speaker;
+use strongroom_core::vault::{CompactionRecord, Registry};
+
+use crate::reading::{ReadSpan, Reading};
+
+/// What a transcript holds of an earlier compaction of ours.
+#[derive(Debug, Default)]
+pub struct Traced {
+    /// The newest compaction found, with its marks in the transcript.
+    pub lineage: Option<Lineage>,
+    /// Summaries without a record here: foreign ones, and text that looks like ours.
+    pub unknown_summaries: Vec<SpanIndex>,
+}
+
+/// An earlier compaction and its marks.
+#[derive(Debug)]
+pub struct Lineage {
+    /// The record.
+    pub record: CompactionRecord,
+    /// The spans that are its summary, or an older one of ours.
+    pub summaries: BTreeSet<SpanIndex>,
+    /// Spans whose content was replaced by a stub, with the pointer to the original.
+    pub stubs: BTreeMap<SpanIndex, Pointer>,
+    /// Spans that were kept, and so stand in the compacted source too.
+    pub kept: BTreeSet<SpanIndex>,
+}
+
+/// The text that stands in place of a reclaimed content.
+pub fn stub(ordinal: u32) -> String {
+    format!("{OPENING}#{ordinal}")
+}
+
+fn read_stub(text: &str) -> Option<u32> {
+    text.strip_prefix(OPENING)?.strip_prefix('#')?.parse().ok()
+}
+
+/// Looks for the newest compaction of ours in `reading`.
+///
+/// # Errors
+/// `Unavailable` when the archive cannot be read.
+pub fn trace(reading: &Reading<'_>, registry: &dyn Registry) -> Result<Traced> {
+    let summaries: Vec<&ReadSpan<'_>> = reading.spans.iter().filter(|span| may_be_summary(span)).collect();
+    let mut found: Vec<(CompactionRecord, SpanIndex)> = Vec::new();
+    let mut unknown = Vec::new();
+    for span in &summaries {
+        match record_of(span, registry)? {
+            Some(record) if is_of(&record, reading) => found.push((record, span.index())),
+            _ => unknown.push(span.index()),
+        }
+    }
+    if found.is_empty() && (!unknown.is_empty() || reading.spans.iter().any(|span| span_stub(span).is_some())) {
+        found.extend(record_by_neighbours(reading, registry)?.zip(unknown.first().copied()));
+    }
+    found.sort_by_key(|(record, _)| record.generation);
+    let Some((record, _)) = found.last().cloned() else {
+        return Ok(Traced { lineage: None, unknown_summaries: unknown });
+    };
+    let summaries: BTreeSet<SpanIndex> = found.iter().map(|&(_, at)| at).collect();
+    unknown.retain(|at| !summaries.contains(at));
+    let (kept, stubs) = marks(reading, &record, &summaries);
+    Ok(Traced { lineage: Some(Lineage { record, summaries, stubs, kept }), unknown_summaries: unknown })
+}
+
+/// A summary by its envelope, or prose that opens like one of ours.
+fn may_be_summary(span: &ReadSpan<'_>) -> bool {
+    match span.kind() {
+        SpanKind::Derived => true,
+        SpanKind::Utterance => span.content.blocks.iter().any(|block| {
+            block.block.speaker == Speaker::User && block.text.starts_with(OPENING) && read_stub(&block.text).is_none()
+        }),
+        SpanKind::Thinking
+        | SpanKind::Call
+        | SpanKind::OrphanResult
+        | SpanKind::Attachment
+        | SpanKind::Meta
+        | SpanKind::Opaque => false,
+    }
+}
+
+fn record_of(span: &ReadSpan<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {
+    let mut tags: Vec<Tag> = Vec::new();
+    for block in &span.content.blocks {
+        tags.extend(registry.by_summary(Digest::of(block.text.as_bytes()))?);
+        if block.text.starts_with(OPENING) {
+            tags.extend(find_in(&block.text).into_iter().take(1).map(|pointer| pointer.tag));
+        }
+    }
+    for tag in tags {
+        if let Some(record) = registry.by_tag(tag)? {
+            return Ok(Some(record));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether at least half of the spans that `record` kept stand in the transcript.
+fn is_of(record: &CompactionRecord, reading: &Reading<'_>) -> bool {
+    let keys: BTreeSet<ContentKey> = reading.spans.iter().map(|span| span.key).collect();
+    let present = record.neighbours.iter().filter(|key| keys.contains(key)).count();
+    2 * present >= record.neighbours.len()
+}
+
+fn record_by_neighbours(reading: &Reading<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {
+    let keys: Vec<ContentKey> = reading.spans.iter().filter(|span| span.in_context()).map(|span| span.key).collect();
+    for (tag, _) in registry.by_neighbours(&keys)? {
+        if let Some(record) = registry.by_tag(tag)?
+            && !record.neighbours.is_empty()
+            && is_of(&record, reading)
+        {
+            return Ok(Some(record));
+        }
+    }
+    Ok(None)
+}
+
+fn span_stub(span: &ReadSpan<'_>) -> Option<u32> {
+    span.content.blocks.iter().find_map(|block| read_stub(&block.text))
+}
+
+/// Walks the transcript beside the list of kept spans. A stub counts only before the last kept span: what came
+/// after the compaction cannot have been replaced by it.
+fn marks(
+    reading: &Reading<'_>,
+    record: &CompactionRecord,
+    summaries: &BTreeSet<SpanIndex>,
+) -> (BTreeSet<SpanIndex>, BTreeMap<SpanIndex, Pointer>) {
+    let mut kept = BTreeSet::new();
+    let mut stubs = BTreeMap::new();
+    let mut pending: Vec<(SpanIndex, Pointer)> = Vec::new();
+    let known: BTreeSet<u32> = record.spans.iter().map(|span| span.ordinal).collect();
+    let mut rest = record.neighbours.as_slice();
+    for span in &reading.spans {
+        if summaries.contains(&span.index()) {
+            continue;
+        }
+        if let Some(ordinal) = span_stub(span).filter(|ordinal| known.contains(ordinal)) {
+            pending.push((span.index(), Pointer { tag: record.tag, ordinal: Some(ordinal) }));
+        } else if let Some(at) = rest.iter().position(|key| *key == span.key) {
+            rest = rest.get(at + 1..).unwrap_or_default();
+            kept.insert(span.index());
+            stubs.extend(pending.drain(..));
+        }
+    }
+    if record.neighbours.is_empty() {
+        stubs.extend(pending);
+    }
+    (kept, stubs)
+}

@@ -1,0 +1,165 @@
+//! Showing: from a pointer back to the original.
+
+use std::collections::BTreeMap;
+
+use strongroom_archive::Archive;
+use strongroom_core::deposit::span_hash;
+use strongroom_core::error::{Error, Result};
+use strongroom_core::digest::RevisionId;
+use strongroom_core::pointer::Pointer;
+use strongroom_core::transcript::{BlockKind, BlockRef, Scalar};
+use strongroom_core::vault::{BoundSpan, CompactionRecord, Location, Registry as _};
+
+use crate::reading::{ReadSpan, Reading};
+use crate::transcript::Transcript;
+
+/// Whether secrets are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reveal {
+    /// They are hidden.
+    Mask,
+    /// They are shown.
+    Reveal,
+}
+
+/// The record behind a pointer.
+///
+/// # Errors
+/// `NotFound` when no archive here knows the tag, `Unavailable` when it cannot be read.
+pub fn record(archive: &Archive, pointer: Pointer) -> Result<CompactionRecord> {
+    let found = archive.by_tag(pointer.tag)?;
+    found.ok_or_else(|| Error::not_found(format!("{pointer} is not in this archive")))
+}
+
+/// The span with the pointer's number under `record`.
+///
+/// # Errors
+/// `InvalidInput` when the pointer has no number, `NotFound` when there is no such span.
+pub fn span(record: &CompactionRecord, pointer: Pointer) -> Result<&BoundSpan> {
+    let ordinal = pointer
+        .ordinal
+        .ok_or_else(|| Error::invalid_input(format!("{pointer} names {} spans; add #<span>", record.spans.len())))?;
+    let found = record.spans.iter().find(|span| span.ordinal == ordinal);
+    found.ok_or_else(|| Error::not_found(format!("{pointer}: there are {} spans under this tag", record.spans.len())))
+}
+
+/// The exact bytes of a span, compared with its hash.
+///
+/// # Errors
+/// `NotFound` when no original was kept, `Corrupt` when the bytes differ, `Expired` or `Unavailable` as the
+/// archive says.
+pub fn bytes(archive: &Archive, span: &BoundSpan) -> Result<Vec<u8>> {
+    let location = location(span)?;
+    let mut bytes = Vec::new();
+    let mut parts = Vec::new();
+    for &range in location.ranges.as_slice() {
+        let part = archive.read(location.revision, range)?;
+        bytes.extend_from_slice(&part);
+        parts.push(part);
+    }
+    if span_hash(parts.iter().map(Vec::as_slice)) != span.hash {
+        return Err(Error::corrupt(format!("integrity failure at span #{}: its bytes differ from its hash", span.ordinal)));
+    }
+    Ok(bytes)
+}
+
+fn location(span: &BoundSpan) -> Result<&Location> {
+    span.location.as_ref().ok_or_else(|| {
+        let why = span.waiver.as_ref().map_or("narrative without evidence".to_owned(), |waiver| format!("waiver {waiver}"));
+        Error::not_found(format!("no original of span #{} was kept ({why}); it read: {}", span.ordinal, span.rendering))
+    })
+}
+
+/// Originals decoded for reading; a revision is read once.
+#[derive(Debug)]
+pub struct Shower<'a> {
+    archive: &'a Archive,
+    format: String,
+    sources: BTreeMap<RevisionId, Transcript>,
+}
+
+impl<'a> Shower<'a> {
+    /// Shows spans under `record`.
+    pub fn new(archive: &'a Archive, record: &CompactionRecord) -> Self {
+        Self { archive, format: record.format.clone(), sources: BTreeMap::new() }
+    }
+
+    /// The decoded text of a span, speaker by speaker.
+    ///
+    /// # Errors
+    /// As [`bytes`].
+    pub fn text(&mut self, span: &BoundSpan, reveal: Reveal) -> Result<String> {
+        // The bytes are verified first: what is decoded below is what was bound.
+        bytes(self.archive, span)?;
+        let location = location(span)?;
+        if !self.sources.contains_key(&location.revision) {
+            let revision = self
+                .archive
+                .revision(location.revision)?
+                .ok_or_else(|| Error::not_found(format!("revision {} is not in this archive", location.revision)))?;
+            let (bytes, _) = crate::custody::restore(self.archive, &revision)?;
+            let transcript = Transcript::from_bytes("original", bytes, Some(&self.format))?;
+            self.sources.insert(location.revision, transcript);
+        }
+        let missing = || Error::bug(format!("span #{} is not where it was bound", span.ordinal));
+        let transcript = self.sources.get(&location.revision).ok_or_else(missing)?;
+        let reading = Reading::of(transcript)?;
+        let start = location.ranges.start();
+        let found = reading.spans.iter().find(|span| span.content.span.ranges.start() == start).ok_or_else(missing)?;
+        Ok(render(found, reveal))
+    }
+}
+
+/// A span as text for people.
+pub fn render(span: &ReadSpan<'_>, reveal: Reveal) -> String {
+    let mut text = String::new();
+    for block in &span.content.blocks {
+        let at = block.record.line.map_or_else(|| block.record.pointer.clone(), |line| format!("line {line}"));
+        text.push_str(&format!("[{} {at}{}]\n", block.block.speaker, time(block.record.time)));
+        if let BlockKind::Call(call) = &block.block.kind {
+            text.push_str(&format!("call {}\n", call.tool));
+        }
+        if let Some(arguments) = &block.arguments {
+            for leaf in &arguments.leaves {
+                let value = match &leaf.value {
+                    Scalar::Null => "null".to_owned(),
+                    Scalar::Bool(value) => value.to_string(),
+                    Scalar::Number(text) => text.clone(),
+                    Scalar::String(text) => masked(span, block.at, Some(&leaf.pointer), text, reveal),
+                };
+                text.push_str(&format!("{}: {value}\n", leaf.pointer.trim_start_matches('/')));
+            }
+        } else {
+            text.push_str(&masked(span, block.at, None, &block.text, reveal));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn time(at: Option<strongroom_core::time::Timestamp>) -> String {
+    at.and_then(|at| jiff::Timestamp::from_millisecond(at.as_ms()).ok()).map_or_else(String::new, |at| format!(" {at}"))
+}
+
+/// `text` with its secrets hidden.
+pub fn masked(
+    span: &ReadSpan<'_>,
+    at: BlockRef,
+    argument: Option<&str>,
+    text: &str,
+    reveal: Reveal,
+) -> String {
+    let mut text = text.to_owned();
+    if reveal == Reveal::Reveal {
+        return text;
+    }
+    let own = span.examination.secrets.iter().filter(|secret| secret.at == at && secret.argument.as_deref() == argument);
+    let mut secrets: Vec<_> = own.collect();
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.range.start));
+    for secret in secrets {
+        if text.get(secret.range.clone()).is_some() {
+            text.replace_range(secret.range.clone(), &format!("[masked {}]", secret.rule));
+        }
+    }
+    text
+}
