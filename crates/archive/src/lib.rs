@@ -1,1 +1,42 @@
-//! placeholder
+//! Custody of originals: pieces, catalog and journal.
+//!
+//! The question this crate answers: *where is the original of this, is it intact, and how long will it be kept?*
+//!
+//! It knows pieces, sources, revisions, compaction records, retention and the journal. It does not know what
+//! transcripts mean, and decides nothing. docs/archive-format.md specifies what it writes.
+//!
+//! Modules are listed in the order in which data flows; a module may use only modules above it.
+
+mod hmac;
+mod wire;
+
+pub mod cut;
+
+mod encoding;
+
+pub mod source;
+
+mod entry;
+mod record;
+
+mod fault;
+mod sql;
+
+mod place;
+
+mod database;
+
+mod blobs;
+
+pub mod journal;
+
+mod catalog;
+
+pub mod archive;
+
+mod vault;
+
+mod registry;
+
+pub use archive::{Archive, Mode, Options};
+pub use encoding::Level;

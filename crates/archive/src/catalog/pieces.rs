@@ -1,0 +1,79 @@
+//! Pieces: how long they are kept and whether a hold is on them.
+
+use rusqlite::params;
+use strongroom_core::digest::PieceId;
+use strongroom_core::vault::{Hold, Retention, Tier};
+
+use super::{Catalog, as_sql, digest_of, retention_columns, retention_of, row, rows, run, u64_of};
+use crate::fault::Outcome;
+use crate::sql;
+
+/// What is known of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PieceRow {
+    pub(crate) len: u64,
+    pub(crate) retention: Retention,
+    pub(crate) tier: Tier,
+}
+
+impl Catalog<'_> {
+    pub(crate) fn piece(self, id: PieceId) -> Outcome<Option<PieceRow>> {
+        row(self.connection, sql::PIECE_GET, params![self.archive, id.digest().as_bytes()], |row| {
+            let tier = if row.get::<_, i64>(3)? == 0 { Tier::Hot } else { Tier::Cold };
+            Ok(PieceRow { len: u64_of(row, 0)?, retention: retention_of(row, 1)?, tier })
+        })
+    }
+
+    pub(crate) fn put_piece(self, id: PieceId, len: u64, retention: Retention) -> Outcome<()> {
+        let (kind, ms) = retention_columns(retention);
+        run(
+            self.connection,
+            sql::PIECE_INSERT,
+            params![self.archive, id.digest().as_bytes(), as_sql(len), kind, ms],
+        )?;
+        Ok(())
+    }
+
+    /// Keeps those of `pieces` that are there at least for `retention`; returns the ones whose retention grew.
+    pub(crate) fn keep(
+        self,
+        pieces: impl Iterator<Item = PieceId>,
+        retention: Retention,
+    ) -> Outcome<Vec<PieceId>> {
+        let (kind, ms) = retention_columns(retention);
+        let mut grown = Vec::new();
+        for id in pieces {
+            let Some(known) = self.piece(id)? else { continue };
+            if known.retention.or_longer(retention) != known.retention {
+                run(
+                    self.connection,
+                    sql::PIECE_KEEP,
+                    params![self.archive, id.digest().as_bytes(), kind, ms],
+                )?;
+                grown.push(id);
+            }
+        }
+        Ok(grown)
+    }
+
+    /// Every piece, ascending: id, length, retention.
+    pub(crate) fn pieces(self) -> Outcome<Vec<(PieceId, u64, Retention)>> {
+        rows(self.connection, sql::PIECES, [self.archive], |row| {
+            Ok((PieceId::new(digest_of(row, 0)?), u64_of(row, 1)?, retention_of(row, 2)?))
+        })
+    }
+
+    /// Whether a revision of a held source contains the piece.
+    pub(crate) fn piece_hold(self, id: PieceId) -> Outcome<Hold> {
+        let mut statement = self.connection.prepare_cached(sql::PIECE_HELD)?;
+        let held: bool =
+            statement.query_row(params![self.archive, id.digest().as_bytes()], |row| row.get(0))?;
+        Ok(if held { Hold::Held } else { Hold::None })
+    }
+
+    /// Whether a tombstone with this keyed hash stands.
+    pub(crate) fn has_tombstone(self, keyed: &[u8; 32]) -> Outcome<bool> {
+        let mut statement = self.connection.prepare_cached(sql::TOMBSTONE_EXISTS)?;
+        Ok(statement.query_row(params![self.archive, keyed], |row| row.get(0))?)
+    }
+}

@@ -1,0 +1,205 @@
+//! Connections: one that writes, another that reads what was written, and waiting for one's turn.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use strongroom_core::error::{Error, ErrorKind, Result};
+
+use crate::fault::{Fault, Outcome};
+use crate::place::Place;
+use crate::sql;
+
+/// The oldest SQLite whose write-ahead log is free of the reset race.
+const SQLITE_VERSION_MIN: i32 = 3_051_003;
+
+/// How long SQLite itself waits for a lock.
+const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// How often a step is tried again that met a lock which SQLite does not wait for, and how long between.
+const BUSY_TRIES: u32 = 600;
+const BUSY_PAUSE: Duration = Duration::from_millis(50);
+
+/// What this process may do with a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Read and write.
+    Write,
+    /// Read, while others may write.
+    Read,
+    /// Read; nobody can write, so nothing changes.
+    Frozen,
+}
+
+/// The database of an archive. Connections are opened when they are needed, and again after a failed flush.
+#[derive(Debug)]
+pub(crate) struct Database {
+    place: Place,
+    access: Access,
+    pages_max: Option<u64>,
+    writer: Mutex<Option<Connection>>,
+    reader: Mutex<Option<Connection>>,
+}
+
+/// Checks that SQLite is new enough.
+///
+/// # Errors
+/// `Unavailable` when it is older.
+pub(crate) fn check_sqlite() -> Result<()> {
+    if rusqlite::version_number() >= SQLITE_VERSION_MIN {
+        return Ok(());
+    }
+    Err(Error::unavailable(format!(
+        "SQLite {} is older than 3.51.3 and can damage an archive",
+        rusqlite::version()
+    )))
+}
+
+/// Fills a draft with the schema and whatever `first` writes.
+pub(crate) fn create(draft: &Path, first: impl FnOnce(&Connection) -> Outcome<()>) -> Result<()> {
+    let fill = || -> Outcome<()> {
+        let mut connection = Connection::open_with_flags(draft, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.execute_batch(sql::CREATE)?;
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(sql::SCHEMA)?;
+        first(&transaction)?;
+        transaction.commit()?;
+        connection.close().map_err(|(_, error)| error.into())
+    };
+    fill().map_err(Error::from)
+}
+
+impl Database {
+    /// Opens the database at `place` and checks what it is.
+    ///
+    /// # Errors
+    /// `Corrupt` when it is no archive, `Unavailable` when it cannot be opened or is of a newer version.
+    pub(crate) fn open(place: Place, access: Access, size_bytes_max: Option<u64>) -> Result<Self> {
+        let access = if access == Access::Read && place.is_frozen()? { Access::Frozen } else { access };
+        let empty = || Mutex::new(None);
+        let mut database = Self { place, access, pages_max: None, writer: empty(), reader: empty() };
+        let page_bytes = database.read(|connection| {
+            check_identity(connection)?;
+            Ok(connection.query_row(sql::READ_PAGE_BYTES, [], |row| row.get::<_, i64>(0))?)
+        })?;
+        database.pages_max = size_bytes_max.map(|bytes| bytes / page_bytes.unsigned_abs().max(1));
+        Ok(database)
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Runs `work` on one unchanging state of the database, on a connection that never writes.
+    pub(crate) fn read<T>(&self, work: impl Fn(&Connection) -> Outcome<T>) -> Result<T> {
+        let mut reader = lock(&self.reader);
+        patiently(|| {
+            let attempt = self.connected(&mut reader, Role::Reader).and_then(|connection| {
+                let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+                work(&snapshot)
+            });
+            drop_spoiled(&mut reader, attempt)
+        })
+    }
+
+    /// Checks that anything can be written.
+    ///
+    /// # Errors
+    /// `Unavailable` when the archive is read-only.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.access == Access::Write {
+            return Ok(());
+        }
+        Err(Error::unavailable(format!("the archive in {} is read-only", self.place.dir().display())))
+    }
+
+    /// Runs `work` in one transaction, alone, and makes it durable.
+    ///
+    /// # Errors
+    /// `Unavailable` when the archive is read-only or the transaction fails: then nothing of it is there.
+    pub(crate) fn write<T>(&self, work: impl Fn(&Connection) -> Outcome<T>) -> Result<T> {
+        self.check_writable()?;
+        let mut writer = lock(&self.writer);
+        patiently(|| {
+            let attempt = self.connected(&mut writer, Role::Writer).and_then(|connection| {
+                let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+                let value = work(&transaction)?;
+                transaction.commit()?;
+                Ok(value)
+            });
+            drop_spoiled(&mut writer, attempt)
+        })
+    }
+
+    fn connected<'a>(&self, slot: &'a mut Option<Connection>, role: Role) -> Outcome<&'a Connection> {
+        match slot {
+            Some(connection) => Ok(connection),
+            None => Ok(slot.insert(self.connect(role)?)),
+        }
+    }
+
+    fn connect(&self, role: Role) -> Outcome<Connection> {
+        let (flags, name) = match self.access {
+            Access::Write => (OpenFlags::SQLITE_OPEN_READ_WRITE, self.place.database()),
+            Access::Read => (OpenFlags::SQLITE_OPEN_READ_ONLY, self.place.database()),
+            Access::Frozen => {
+                (OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI, self.place.frozen_uri())
+            }
+        };
+        let connection = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        connection.execute_batch(sql::CONNECT)?;
+        match (role, self.pages_max) {
+            (Role::Reader, _) => connection.execute_batch(sql::CONNECT_READER)?,
+            (Role::Writer, Some(pages)) => connection.query_row(&sql::limit_pages(pages), [], |_| Ok(()))?,
+            (Role::Writer, None) => {}
+        }
+        Ok(connection)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Role {
+    Writer,
+    Reader,
+}
+
+fn lock(slot: &Mutex<Option<Connection>>) -> MutexGuard<'_, Option<Connection>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn drop_spoiled<T>(slot: &mut Option<Connection>, attempt: Outcome<T>) -> Outcome<T> {
+    if attempt.as_ref().is_err_and(Fault::spoils_connection) {
+        *slot = None;
+    }
+    attempt
+}
+
+/// Tries again while another process is in the way.
+fn patiently<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Result<T> {
+    for _ in 0..BUSY_TRIES {
+        match attempt() {
+            Err(fault) if fault.kind() == ErrorKind::Busy => std::thread::sleep(BUSY_PAUSE),
+            done => return done.map_err(Error::from),
+        }
+    }
+    attempt().map_err(Error::from)
+}
+
+fn check_identity(connection: &Connection) -> Outcome<()> {
+    let number = |pragma| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
+    if number(sql::READ_APPLICATION_ID)? != sql::APPLICATION_ID {
+        return Err(Error::corrupt("the database is not an archive of strongroom").into());
+    }
+    let version = number(sql::READ_FORMAT_VERSION)?;
+    if version != sql::FORMAT_VERSION {
+        let known = sql::FORMAT_VERSION;
+        return Err(Error::unavailable(format!(
+            "the archive has format version {version}, this program knows {known}"
+        ))
+        .into());
+    }
+    Ok(())
+}

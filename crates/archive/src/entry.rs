@@ -1,0 +1,254 @@
+//! Journal entries: one for every act of the archive.
+
+use strongroom_core::digest::{ArchiveId, ContentKey, Digest, PieceId, RevisionId, SourceId, Tag};
+use strongroom_core::error::Result;
+use strongroom_core::time::Timestamp;
+use strongroom_core::vault::Retention;
+
+use crate::source::{ItemFacts, Relation, SourceMeta, StoredRevision};
+use crate::wire::{Reader, Writer};
+
+const VERSION: u8 = 1;
+
+/// What was done, in the words of docs/archive-format.md, section 5.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Created(ArchiveId),
+    Stored { retention: Retention, pieces: Vec<(PieceId, u32)> },
+    Extended { retention: Retention, pieces: Vec<PieceId> },
+    Repaired(Vec<PieceId>),
+    Source(SourceMeta),
+    Revision { source: SourceId, revision: StoredRevision },
+    Bound { tag: Tag, record: Digest },
+    BoundAgain { tag: Tag, revision: RevisionId, neighbours: Vec<ContentKey> },
+    Held { source: SourceId, reason: String },
+    Released(SourceId),
+    Capped(Retention),
+    Linked { main: SourceId, kind: String, source: SourceId },
+}
+
+impl Entry {
+    /// The entry's bytes: the leaf of the journal.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut to = Writer::default();
+        to.u8(VERSION);
+        to.u8(self.kind());
+        match self {
+            Self::Created(archive) => to.digest(archive.digest()),
+            Self::Stored { retention, pieces } => {
+                to.retention(*retention);
+                to.list(pieces, |to, (piece, len)| {
+                    to.digest(piece.digest());
+                    to.u32(*len);
+                });
+            }
+            Self::Extended { retention, pieces } => {
+                to.retention(*retention);
+                to.list(pieces, |to, piece| to.digest(piece.digest()));
+            }
+            Self::Repaired(pieces) => to.list(pieces, |to, piece| to.digest(piece.digest())),
+            Self::Source(meta) => encode_source(&mut to, meta),
+            Self::Revision { source, revision } => encode_revision(&mut to, *source, revision),
+            Self::Bound { tag, record } => {
+                to.raw(tag.as_bytes());
+                to.digest(record);
+            }
+            Self::BoundAgain { tag, revision, neighbours } => {
+                to.raw(tag.as_bytes());
+                to.digest(revision.digest());
+                to.list(neighbours, |to, key| to.digest(key.digest()));
+            }
+            Self::Held { source, reason } => {
+                to.digest(source.digest());
+                to.text(reason);
+            }
+            Self::Released(source) => to.digest(source.digest()),
+            Self::Capped(retention) => to.retention(*retention),
+            Self::Linked { main, kind, source } => {
+                to.digest(main.digest());
+                to.text(kind);
+                to.digest(source.digest());
+            }
+        }
+        to.finish()
+    }
+
+    const fn kind(&self) -> u8 {
+        match self {
+            Self::Created(_) => 1,
+            Self::Stored { .. } => 2,
+            Self::Extended { .. } => 3,
+            Self::Repaired(_) => 4,
+            Self::Source(_) => 5,
+            Self::Revision { .. } => 6,
+            Self::Bound { .. } => 7,
+            Self::BoundAgain { .. } => 8,
+            Self::Held { .. } => 9,
+            Self::Released(_) => 10,
+            Self::Capped(_) => 11,
+            Self::Linked { .. } => 12,
+        }
+    }
+
+    /// Reads an entry.
+    ///
+    /// # Errors
+    /// `Corrupt` when the bytes are no entry of this version.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut from = Reader::new(bytes, "a journal entry");
+        let version = from.u8()?;
+        if version != VERSION {
+            return Err(from.malformed(&format!("version {version} is not known")));
+        }
+        let kind = from.u8()?;
+        let entry = Self::decode_fields(kind, &mut from)?;
+        from.finish()?;
+        Ok(entry)
+    }
+
+    fn decode_fields(kind: u8, from: &mut Reader<'_>) -> Result<Self> {
+        Ok(match kind {
+            1 => Self::Created(ArchiveId::new(from.digest()?)),
+            2 => Self::Stored {
+                retention: from.retention()?,
+                pieces: from.list(|from| Ok((PieceId::new(from.digest()?), from.u32()?)))?,
+            },
+            3 => Self::Extended { retention: from.retention()?, pieces: from.list(piece)? },
+            4 => Self::Repaired(from.list(piece)?),
+            5 => Self::Source(decode_source(from)?),
+            6 => decode_revision(from)?,
+            7 => Self::Bound { tag: Tag::from_bytes(from.array()?), record: from.digest()? },
+            8 => Self::BoundAgain {
+                tag: Tag::from_bytes(from.array()?),
+                revision: RevisionId::new(from.digest()?),
+                neighbours: from.list(|from| from.digest().map(ContentKey::new))?,
+            },
+            9 => Self::Held { source: source(from)?, reason: from.text()? },
+            10 => Self::Released(source(from)?),
+            11 => Self::Capped(from.retention()?),
+            12 => Self::Linked { main: source(from)?, kind: from.text()?, source: source(from)? },
+            other => return Err(from.malformed(&format!("kind {other} is not known"))),
+        })
+    }
+}
+
+fn piece(from: &mut Reader<'_>) -> Result<PieceId> {
+    from.digest().map(PieceId::new)
+}
+
+fn source(from: &mut Reader<'_>) -> Result<SourceId> {
+    from.digest().map(SourceId::new)
+}
+
+fn encode_source(to: &mut Writer, meta: &SourceMeta) {
+    to.digest(meta.id.digest());
+    to.text(&meta.name);
+    to.text(&meta.format);
+    to.option(meta.session.as_ref(), |to, session| to.text(session));
+    to.u64(meta.facts.size_bytes);
+    to.i64(meta.facts.mtime_ms);
+    to.u64(meta.facts.inode);
+    to.u64(meta.facts.device);
+}
+
+fn decode_source(from: &mut Reader<'_>) -> Result<SourceMeta> {
+    Ok(SourceMeta {
+        id: source(from)?,
+        name: from.text()?,
+        format: from.text()?,
+        session: from.option(Reader::text)?,
+        facts: ItemFacts {
+            size_bytes: from.u64()?,
+            mtime_ms: from.i64()?,
+            inode: from.u64()?,
+            device: from.u64()?,
+        },
+    })
+}
+
+fn encode_revision(to: &mut Writer, source: SourceId, revision: &StoredRevision) {
+    to.digest(source.digest());
+    to.u32(revision.number);
+    to.digest(revision.id.digest());
+    to.u8(revision.relation.code());
+    to.u32(revision.shared);
+    to.u64(revision.len);
+    to.u32(revision.pieces);
+    to.i64(revision.at.as_ms());
+}
+
+fn decode_revision(from: &mut Reader<'_>) -> Result<Entry> {
+    let source = source(from)?;
+    let number = from.u32()?;
+    let id = RevisionId::new(from.digest()?);
+    let code = from.u8()?;
+    let relation =
+        Relation::from_code(code).ok_or_else(|| from.malformed(&format!("{code} is no relation")))?;
+    let shared = from.u32()?;
+    let len = from.u64()?;
+    let pieces = from.u32()?;
+    let at = Timestamp::from_ms(from.i64()?);
+    Ok(Entry::Revision { source, revision: StoredRevision { id, number, len, pieces, relation, shared, at } })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn examples() -> Vec<Entry> {
+        let digest = Digest::of(b"x");
+        let (source, piece, tag) = (SourceId::new(digest), PieceId::new(digest), Tag::from_bytes([3; 16]));
+        let facts = ItemFacts { size_bytes: 1, mtime_ms: -2, inode: u64::MAX, device: 4 };
+        let meta = SourceMeta {
+            id: source,
+            name: "/é".into(),
+            format: "f".into(),
+            session: Some("s".into()),
+            facts,
+        };
+        let id = RevisionId::new(digest);
+        let at = Timestamp::from_ms(9);
+        let revision =
+            StoredRevision { id, number: 2, len: 3, pieces: 4, relation: Relation::Extends, shared: 1, at };
+        vec![
+            Entry::Created(ArchiveId::new(digest)),
+            Entry::Stored { retention: Retention::Until(at), pieces: vec![(piece, 7)] },
+            Entry::Extended { retention: Retention::Unknown, pieces: vec![piece, piece] },
+            Entry::Repaired(vec![]),
+            Entry::Source(SourceMeta { session: None, ..meta.clone() }),
+            Entry::Source(meta),
+            Entry::Revision { source, revision },
+            Entry::Bound { tag, record: digest },
+            Entry::BoundAgain { tag, revision: id, neighbours: vec![ContentKey::new(digest)] },
+            Entry::Held { source, reason: "court".into() },
+            Entry::Released(source),
+            Entry::Capped(Retention::Indefinite),
+            Entry::Linked { main: source, kind: "child".into(), source },
+        ]
+    }
+
+    #[test]
+    fn entries_come_back_and_no_shorter_one_does() {
+        for entry in examples() {
+            let bytes = entry.encode();
+            assert_eq!(Entry::decode(&bytes).unwrap(), entry);
+            for end in 0..bytes.len() {
+                assert!(Entry::decode(&bytes[..end]).is_err(), "{entry:?} cut at {end}");
+            }
+            assert!(Entry::decode(&[bytes, vec![0]].concat()).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 2..300), kind in 0..14u8) {
+            bytes[0] = VERSION;
+            bytes[1] = kind;
+            if let Ok(entry) = Entry::decode(&bytes) {
+                prop_assert_eq!(entry.encode(), bytes);
+            }
+        }
+    }
+}

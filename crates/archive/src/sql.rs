@@ -1,0 +1,227 @@
+//! Every word of SQL: the schema and the statements, named by what they do.
+//!
+//! Keys start with the number of the archive, parameter 1 of every statement.
+
+use rusqlite::{Connection, Params};
+use strongroom_core::digest::Digest;
+
+use crate::fault::Outcome;
+
+/// `SRG1`.
+pub(crate) const APPLICATION_ID: i64 = 0x5352_4731;
+
+/// The format version of docs/archive-format.md.
+pub(crate) const FORMAT_VERSION: i64 = 1;
+
+/// What a new database needs before its first table.
+pub(crate) const CREATE: &str = "
+    PRAGMA page_size = 8192;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA application_id = 0x53524731;
+    PRAGMA user_version = 1;
+";
+
+/// What every connection is set to.
+pub(crate) const CONNECT: &str = "
+    PRAGMA synchronous = FULL;
+    PRAGMA trusted_schema = OFF;
+    PRAGMA cell_size_check = ON;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -8192;
+";
+
+/// What a connection that only reads is set to.
+pub(crate) const CONNECT_READER: &str = "PRAGMA query_only = ON;";
+
+pub(crate) const READ_APPLICATION_ID: &str = "PRAGMA application_id";
+pub(crate) const READ_FORMAT_VERSION: &str = "PRAGMA user_version";
+pub(crate) const READ_PAGE_BYTES: &str = "PRAGMA page_size";
+pub(crate) const CHECK_INTEGRITY: &str = "PRAGMA integrity_check(20)";
+
+/// Limits the database to this many pages.
+pub(crate) fn limit_pages(pages: u64) -> String {
+    format!("PRAGMA max_page_count = {pages}")
+}
+
+pub(crate) const SCHEMA: &str = "
+    CREATE TABLE archive (
+        no INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, key BLOB NOT NULL,
+        cap_kind INTEGER NOT NULL, cap_ms INTEGER
+    ) STRICT;
+    CREATE TABLE blob (
+        no INTEGER PRIMARY KEY, archive INTEGER NOT NULL, id BLOB NOT NULL, body BLOB NOT NULL,
+        UNIQUE (archive, id)
+    ) STRICT;
+    CREATE TABLE piece (
+        archive INTEGER NOT NULL, id BLOB NOT NULL, len INTEGER NOT NULL,
+        kind INTEGER NOT NULL, until_ms INTEGER, tier INTEGER NOT NULL,
+        PRIMARY KEY (archive, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE source (
+        archive INTEGER NOT NULL, id BLOB NOT NULL, name TEXT NOT NULL, format TEXT NOT NULL, session TEXT,
+        size INTEGER NOT NULL, mtime_ms INTEGER NOT NULL, inode INTEGER NOT NULL, device INTEGER NOT NULL,
+        leaf INTEGER NOT NULL,
+        PRIMARY KEY (archive, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX source_by_name ON source (archive, name);
+    CREATE TABLE revision (
+        archive INTEGER NOT NULL, source BLOB NOT NULL, number INTEGER NOT NULL, id BLOB NOT NULL,
+        len INTEGER NOT NULL, pieces INTEGER NOT NULL, relation INTEGER NOT NULL, shared INTEGER NOT NULL,
+        at_ms INTEGER NOT NULL, leaf INTEGER NOT NULL,
+        PRIMARY KEY (archive, source, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX revision_by_id ON revision (archive, id);
+    CREATE TABLE source_piece (
+        archive INTEGER NOT NULL, source BLOB NOT NULL, seq INTEGER NOT NULL, since INTEGER NOT NULL,
+        piece BLOB NOT NULL, len INTEGER NOT NULL,
+        PRIMARY KEY (archive, source, seq, since)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX source_piece_by_piece ON source_piece (archive, piece);
+    CREATE TABLE session_item (
+        archive INTEGER NOT NULL, main BLOB NOT NULL, kind TEXT NOT NULL, source BLOB NOT NULL,
+        PRIMARY KEY (archive, main, kind, source)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE hold (
+        archive INTEGER NOT NULL, source BLOB NOT NULL, reason TEXT NOT NULL,
+        PRIMARY KEY (archive, source)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE compaction (
+        no INTEGER PRIMARY KEY, archive INTEGER NOT NULL, tag BLOB NOT NULL, source BLOB NOT NULL,
+        generation INTEGER NOT NULL, summary BLOB NOT NULL, leaf INTEGER NOT NULL, body BLOB NOT NULL,
+        UNIQUE (archive, tag)
+    ) STRICT;
+    CREATE INDEX compaction_by_summary ON compaction (archive, summary);
+    CREATE TABLE neighbour (
+        archive INTEGER NOT NULL, key BLOB NOT NULL, tag BLOB NOT NULL,
+        PRIMARY KEY (archive, key, tag)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE tombstone (
+        archive INTEGER NOT NULL, keyed BLOB NOT NULL, reason TEXT NOT NULL, at_ms INTEGER NOT NULL,
+        PRIMARY KEY (archive, keyed)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE journal_entry (
+        archive INTEGER NOT NULL, no INTEGER NOT NULL, body BLOB NOT NULL,
+        PRIMARY KEY (archive, no)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE journal_node (
+        archive INTEGER NOT NULL, level INTEGER NOT NULL, no INTEGER NOT NULL, hash BLOB NOT NULL,
+        PRIMARY KEY (archive, level, no)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE piece_key (
+        archive INTEGER NOT NULL, piece BLOB NOT NULL, source BLOB NOT NULL, wrapped BLOB NOT NULL,
+        PRIMARY KEY (archive, piece, source)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE dictionary (
+        archive INTEGER NOT NULL, id BLOB NOT NULL, body BLOB NOT NULL,
+        PRIMARY KEY (archive, id)
+    ) STRICT, WITHOUT ROWID;
+";
+
+// The archive itself.
+pub(crate) const ARCHIVE_INSERT: &str = "INSERT INTO archive (no, id, key, cap_kind) VALUES (?1, ?2, ?3, 2)";
+pub(crate) const ARCHIVE_GET: &str = "SELECT id, key FROM archive WHERE no = ?1";
+pub(crate) const CAP_GET: &str = "SELECT cap_kind, cap_ms FROM archive WHERE no = ?1";
+pub(crate) const CAP_SET: &str = "UPDATE archive SET cap_kind = ?2, cap_ms = ?3 WHERE no = ?1";
+
+// Blobs.
+pub(crate) const BLOB_INSERT: &str =
+    "INSERT INTO blob (archive, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (archive, id) DO NOTHING";
+pub(crate) const BLOB_REPLACE: &str = "INSERT INTO blob (archive, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (archive, id) DO UPDATE SET body = ?3";
+pub(crate) const BLOB_GET: &str = "SELECT body FROM blob WHERE archive = ?1 AND id = ?2";
+pub(crate) const BLOB_IDS: &str = "SELECT id FROM blob WHERE archive = ?1 ORDER BY id";
+
+// Pieces.
+pub(crate) const PIECE_INSERT: &str =
+    "INSERT INTO piece (archive, id, len, kind, until_ms, tier) VALUES (?1, ?2, ?3, ?4, ?5, 0)";
+pub(crate) const PIECE_GET: &str =
+    "SELECT len, kind, until_ms, tier FROM piece WHERE archive = ?1 AND id = ?2";
+pub(crate) const PIECE_KEEP: &str =
+    "UPDATE piece SET kind = ?3, until_ms = ?4 WHERE archive = ?1 AND id = ?2";
+pub(crate) const PIECES: &str = "SELECT id, len, kind, until_ms FROM piece WHERE archive = ?1 ORDER BY id";
+pub(crate) const PIECE_HELD: &str = "
+    SELECT EXISTS (
+        SELECT 1 FROM hold h
+        JOIN source_piece s ON s.archive = h.archive AND s.source = h.source
+        WHERE h.archive = ?1 AND s.piece = ?2)";
+pub(crate) const TOMBSTONE_EXISTS: &str =
+    "SELECT EXISTS (SELECT 1 FROM tombstone WHERE archive = ?1 AND keyed = ?2)";
+
+// Sources and revisions.
+pub(crate) const SOURCE_PUT: &str = "
+    INSERT OR REPLACE INTO source (archive, id, name, format, session, size, mtime_ms, inode, device, leaf)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+pub(crate) const SOURCE_GET: &str = "
+    SELECT id, name, format, session, size, mtime_ms, inode, device, leaf FROM source WHERE archive = ?1 AND id = ?2";
+pub(crate) const SOURCE_NAMED: &str = "
+    SELECT id, name, format, session, size, mtime_ms, inode, device, leaf FROM source
+    WHERE archive = ?1 AND name = ?2 ORDER BY leaf DESC LIMIT 1";
+pub(crate) const SOURCES: &str = "
+    SELECT id, name, format, session, size, mtime_ms, inode, device, leaf FROM source
+    WHERE archive = ?1 ORDER BY name, id";
+pub(crate) const REVISION_INSERT: &str = "
+    INSERT INTO revision (archive, source, number, id, len, pieces, relation, shared, at_ms, leaf)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+pub(crate) const REVISION_LATEST: &str = "
+    SELECT source, number, id, len, pieces, relation, shared, at_ms, leaf FROM revision
+    WHERE archive = ?1 AND source = ?2 ORDER BY number DESC LIMIT 1";
+pub(crate) const REVISION_BY_ID: &str = "
+    SELECT source, number, id, len, pieces, relation, shared, at_ms, leaf FROM revision
+    WHERE archive = ?1 AND id = ?2 ORDER BY leaf LIMIT 1";
+pub(crate) const REVISIONS: &str = "
+    SELECT source, number, id, len, pieces, relation, shared, at_ms, leaf FROM revision
+    WHERE archive = ?1 ORDER BY leaf";
+pub(crate) const SOURCE_PIECE_INSERT: &str = "
+    INSERT INTO source_piece (archive, source, seq, since, piece, len) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+// A bare column beside max() comes from the row that has the maximum.
+pub(crate) const REVISION_PIECES: &str = "
+    SELECT piece, len, max(since) FROM source_piece
+    WHERE archive = ?1 AND source = ?2 AND since <= ?3 AND seq < ?4 GROUP BY seq ORDER BY seq";
+
+// Sessions and holds.
+pub(crate) const SESSION_ITEM_PUT: &str = "
+    INSERT INTO session_item (archive, main, kind, source) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+pub(crate) const SESSION_ITEMS: &str =
+    "SELECT kind, source FROM session_item WHERE archive = ?1 AND main = ?2 ORDER BY kind, source";
+pub(crate) const SESSION_LINKS: &str =
+    "SELECT main, kind, source FROM session_item WHERE archive = ?1 ORDER BY main, kind, source";
+pub(crate) const HOLD_PUT: &str = "INSERT OR REPLACE INTO hold (archive, source, reason) VALUES (?1, ?2, ?3)";
+pub(crate) const HOLD_GET: &str = "SELECT reason FROM hold WHERE archive = ?1 AND source = ?2";
+pub(crate) const HOLD_DELETE: &str = "DELETE FROM hold WHERE archive = ?1 AND source = ?2";
+pub(crate) const HOLDS: &str = "SELECT source, reason FROM hold WHERE archive = ?1 ORDER BY source";
+
+// Compactions.
+pub(crate) const COMPACTION_INSERT: &str = "
+    INSERT INTO compaction (archive, tag, source, generation, summary, leaf, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+pub(crate) const COMPACTION_GET: &str = "SELECT leaf, body FROM compaction WHERE archive = ?1 AND tag = ?2";
+pub(crate) const COMPACTION_GENERATION: &str =
+    "SELECT generation FROM compaction WHERE archive = ?1 AND tag = ?2";
+pub(crate) const COMPACTIONS: &str =
+    "SELECT tag, source, generation, summary FROM compaction WHERE archive = ?1 ORDER BY leaf";
+pub(crate) const COMPACTIONS_OF: &str =
+    "SELECT tag FROM compaction WHERE archive = ?1 AND source = ?2 ORDER BY leaf DESC";
+pub(crate) const COMPACTION_BY_SUMMARY: &str =
+    "SELECT tag FROM compaction WHERE archive = ?1 AND summary = ?2 ORDER BY generation DESC, tag";
+pub(crate) const NEIGHBOUR_PUT: &str =
+    "INSERT INTO neighbour (archive, key, tag) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+pub(crate) const NEIGHBOUR_TAGS: &str =
+    "SELECT tag FROM neighbour WHERE archive = ?1 AND key = ?2 ORDER BY tag";
+pub(crate) const NEIGHBOURS: &str = "SELECT key, tag FROM neighbour WHERE archive = ?1 ORDER BY key, tag";
+
+// The journal.
+pub(crate) const ENTRY_INSERT: &str = "INSERT INTO journal_entry (archive, no, body) VALUES (?1, ?2, ?3)";
+pub(crate) const ENTRY_GET: &str = "SELECT body FROM journal_entry WHERE archive = ?1 AND no = ?2";
+pub(crate) const ENTRY_COUNT: &str = "SELECT coalesce(max(no) + 1, 0) FROM journal_entry WHERE archive = ?1";
+pub(crate) const NODE_INSERT: &str =
+    "INSERT INTO journal_node (archive, level, no, hash) VALUES (?1, ?2, ?3, ?4)";
+pub(crate) const NODE_GET: &str =
+    "SELECT hash FROM journal_node WHERE archive = ?1 AND level = ?2 AND no = ?3";
+pub(crate) const NODE_COUNT: &str =
+    "SELECT coalesce(max(no) + 1, 0) FROM journal_node WHERE archive = ?1 AND level = 0";
+
+/// The digests in the first column of a query.
+pub(crate) fn digests(connection: &Connection, statement: &str, key: impl Params) -> Outcome<Vec<Digest>> {
+    let mut statement = connection.prepare_cached(statement)?;
+    let rows = statement.query_map(key, |row| row.get(0).map(Digest::from_bytes))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,195 @@
+//! Pieces in, pieces out: the archive as the core's [`Vault`].
+
+use std::collections::BTreeSet;
+
+use strongroom_core::digest::PieceId;
+use strongroom_core::error::{Error, Result};
+use strongroom_core::vault::{Loaded, PIECE_BYTES_MAX, Piece, PieceStat, Retention, Tier, Vault};
+
+use crate::archive::{Archive, blobs, catalog};
+use crate::blobs::Blobs as _;
+use crate::catalog::{Catalog, fits};
+use crate::encoding::{Encoder, decode};
+use crate::entry::Entry;
+use crate::fault::Outcome;
+
+/// The longest a piece from the archive's own database takes to be read, with room for a cold disk.
+const HOT_LATENCY_MS_MAX: u64 = 250;
+
+/// What has to be written for one piece; bodies are encoded before the transaction, others wait for its end.
+enum Need {
+    /// The archive has it.
+    Nothing,
+    /// The archive does not have it.
+    Store(Vec<u8>),
+    /// The archive has other bytes under its id.
+    Repair(Vec<u8>),
+}
+
+impl Archive {
+    /// Compares `pieces` with what is stored, and encodes what is not.
+    fn needs<'p>(&self, pieces: &'p [Piece]) -> Result<Vec<(&'p Piece, Need)>> {
+        let mut seen = BTreeSet::new();
+        let distinct: Vec<&Piece> = pieces.iter().filter(|piece| seen.insert(piece.id())).collect();
+        let states = self
+            .database
+            .read(|connection| distinct.iter().map(|piece| state(connection, piece)).collect())?;
+        let states: Vec<State> = states;
+        let mut encoder = Encoder::new(self.level)?;
+        let need = |(piece, state): (&'p Piece, State)| {
+            let need = match state {
+                State::Intact => Need::Nothing,
+                State::Absent => Need::Store(encoder.encode(piece.bytes())),
+                State::Differs => Need::Repair(encoder.encode(piece.bytes())),
+            };
+            (piece, need)
+        };
+        Ok(distinct.into_iter().zip(states).map(need).collect())
+    }
+
+    /// Whether all is there already and kept long enough.
+    fn is_satisfied(&self, needs: &[(&Piece, Need)], retention: Retention) -> Result<bool> {
+        if needs.iter().any(|(_, need)| !matches!(need, Need::Nothing)) {
+            return Ok(false);
+        }
+        self.database.read(|connection| {
+            for (piece, _) in needs {
+                let known = catalog(connection).piece(piece.id())?;
+                if known.is_none_or(|row| row.retention.or_longer(retention) != row.retention) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    fn write_needs(
+        &self,
+        catalog: Catalog<'_>,
+        needs: &[(&Piece, Need)],
+        retention: Retention,
+    ) -> Outcome<()> {
+        let blobs = blobs(catalog.connection);
+        let (mut stored, mut repaired, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for (piece, need) in needs {
+            let id = piece.id();
+            match (catalog.piece(id)?, need) {
+                (None, Need::Store(body) | Need::Repair(body)) => {
+                    blobs.replace(id, body)?;
+                    stored.push((id, fits(piece.bytes().len(), "bytes in a piece")?));
+                }
+                (None, Need::Nothing) => {
+                    blobs.replace(id, &Encoder::new(self.level)?.encode(piece.bytes()))?;
+                    stored.push((id, fits(piece.bytes().len(), "bytes in a piece")?));
+                }
+                (Some(_), Need::Repair(body)) => {
+                    blobs.replace(id, body)?;
+                    repaired.push(id);
+                    kept.push(id);
+                }
+                // Another process was first: it had the same bytes.
+                (Some(_), Need::Store(_) | Need::Nothing) => kept.push(id),
+            }
+        }
+        for &(id, len) in &stored {
+            catalog.put_piece(id, u64::from(len), retention)?;
+        }
+        if !stored.is_empty() {
+            catalog.journal(&Entry::Stored { retention, pieces: stored })?;
+        }
+        if !repaired.is_empty() {
+            catalog.journal(&Entry::Repaired(repaired))?;
+        }
+        extend(catalog, &kept, retention)
+    }
+
+    /// One piece as it is stored.
+    fn load_one(&self, catalog: Catalog<'_>, id: PieceId) -> Outcome<Loaded> {
+        match blobs(catalog.connection).get(id)? {
+            Some(body) => Ok(decode(&body, PIECE_BYTES_MAX).map_or_else(Loaded::Damaged, Loaded::Found)),
+            None if catalog.has_tombstone(&self.tombstone(id))? => Ok(Loaded::Expired),
+            None => Ok(Loaded::Missing),
+        }
+    }
+}
+
+/// How a piece that is to be stored stands in the archive.
+enum State {
+    Intact,
+    Absent,
+    Differs,
+}
+
+fn state(connection: &rusqlite::Connection, piece: &Piece) -> Outcome<State> {
+    if catalog(connection).piece(piece.id())?.is_none() {
+        return Ok(State::Absent);
+    }
+    let stored = match blobs(connection).get(piece.id()) {
+        Ok(body) => body.and_then(|body| decode(&body, PIECE_BYTES_MAX).ok()),
+        // A damaged page is written anew with the piece.
+        Err(fault) => fault.damage().map(|_| None)?,
+    };
+    Ok(if stored.as_deref() == Some(piece.bytes()) { State::Intact } else { State::Differs })
+}
+
+/// Keeps pieces longer and journals which.
+pub(crate) fn extend(catalog: Catalog<'_>, pieces: &[PieceId], retention: Retention) -> Outcome<()> {
+    let grown = catalog.keep(pieces.iter().copied(), retention)?;
+    if !grown.is_empty() {
+        catalog.journal(&Entry::Extended { retention, pieces: grown })?;
+    }
+    Ok(())
+}
+
+impl Vault for Archive {
+    fn store(&self, pieces: &[Piece], retention: Retention) -> Result<()> {
+        if let Some(piece) = pieces
+            .iter()
+            .find(|piece| u64::try_from(piece.bytes().len()).is_ok_and(|len| len > PIECE_BYTES_MAX))
+        {
+            let len = piece.bytes().len();
+            return Err(Error::invalid_input(format!(
+                "a piece of {len} bytes is larger than {PIECE_BYTES_MAX} bytes"
+            )));
+        }
+        self.database.check_writable()?;
+        let needs = self.needs(pieces)?;
+        if self.is_satisfied(&needs, retention)? {
+            return Ok(());
+        }
+        self.database.write(|connection| self.write_needs(catalog(connection), &needs, retention))
+    }
+
+    fn extend(&self, pieces: &[PieceId], retention: Retention) -> Result<()> {
+        self.database.write(|connection| extend(catalog(connection), pieces, retention))
+    }
+
+    fn load(&self, pieces: &[PieceId]) -> Result<Vec<Loaded>> {
+        self.database.read(|connection| {
+            let load = |&id: &PieceId| match self.load_one(catalog(connection), id) {
+                Ok(loaded) => Ok(loaded),
+                Err(fault) => fault.damage().map(Loaded::Damaged),
+            };
+            pieces.iter().map(load).collect()
+        })
+    }
+
+    fn stat(&self, pieces: &[PieceId]) -> Result<Vec<Option<PieceStat>>> {
+        self.database.read(|connection| {
+            let catalog = catalog(connection);
+            let cap = catalog.cap()?;
+            pieces.iter().map(|&id| stat_one(catalog, id, cap)).collect()
+        })
+    }
+}
+
+fn stat_one(catalog: Catalog<'_>, id: PieceId, cap: Retention) -> Outcome<Option<PieceStat>> {
+    let Some(row) = catalog.piece(id)? else { return Ok(None) };
+    let latency_ms_max = match row.tier {
+        Tier::Hot => HOT_LATENCY_MS_MAX,
+        // Version 1 writes no other tier: nothing is known of how fast it is.
+        Tier::Cold => u64::MAX,
+    };
+    let retention = row.retention.or_shorter(cap);
+    Ok(Some(PieceStat { retention, hold: catalog.piece_hold(id)?, tier: row.tier, latency_ms_max }))
+}
