@@ -1,0 +1,95 @@
+//! Claude Code session logs: one JSON object per line, bound into a tree by `uuid` and `parentUuid`.
+
+mod attachment;
+mod copies;
+mod path;
+mod read;
+mod result;
+
+use std::collections::BTreeSet;
+
+use strongroom_core::error::Result;
+use strongroom_core::span::Segmentation;
+use strongroom_core::transcript::{Bytes, Form, Level, Record, SideItem, SideKind, SourceIndex};
+
+use crate::format::{Edit, Format, Resume};
+use crate::lines::read_records;
+use crate::part::finding;
+
+/// The format `claude-code`.
+#[derive(Debug)]
+pub(crate) struct ClaudeCode;
+
+impl Format for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn index(&self, source: &dyn Bytes) -> Result<SourceIndex> {
+        crate::format::refuse_empty(source)?;
+        let mut reader = read::Reader::default();
+        let mut parts = read_records(source, &mut |value, record, at| reader.read(value, record, at))?;
+        reader.links.resize_with(parts.records.len(), read::Link::default);
+        path::name_side_chains(&mut parts.records, &reader.links);
+        let sessions = path::resolve(&mut parts.records, &reader.links);
+        let found = copies::resolve(source, &mut parts.records, &reader)?;
+        if sessions > 1 {
+            let message =
+                format!("{sessions} sessions in one file whose records do not follow from one another");
+            parts.findings.push(finding(Level::Warning, "multiple-sessions", None, "", message));
+        }
+        let usage = reader.usage();
+        parts.findings.append(&mut reader.findings);
+        parts.findings.extend(found);
+        parts.findings.sort_by_key(|finding| finding.line);
+        Ok(SourceIndex {
+            format: self.name(),
+            form: Form::Fold,
+            len: source.len(),
+            side_items: side_items(&parts.records, reader.side_items),
+            records: parts.records,
+            framing: parts.framing,
+            findings: parts.findings,
+            usage,
+        })
+    }
+
+    fn splice(
+        &self,
+        source: &dyn Bytes,
+        index: &SourceIndex,
+        spans: &Segmentation,
+        edit: &Edit,
+    ) -> Result<Vec<u8>> {
+        let _ = (index, spans, edit);
+        source.read(strongroom_core::range::ByteRange::new(0, source.len())).map(std::borrow::Cow::into_owned)
+    }
+
+    fn resume(&self, index: &SourceIndex, edit: &Edit) -> Option<Resume> {
+        let _ = (index, edit);
+        None
+    }
+}
+
+/// Side files of lines that are no copies, and the directory of child transcripts of every session in the file.
+fn side_items(records: &[Record], found: Vec<SideItem>) -> Vec<SideItem> {
+    let is_copy = |at: u32| {
+        let record = usize::try_from(at).ok().and_then(|at| records.get(at));
+        record.is_some_and(|record| record.blocks.iter().any(|block| block.copy_of.is_some()))
+    };
+    let mut items: Vec<SideItem> =
+        found.into_iter().filter(|item| !item.record.is_some_and(is_copy)).collect();
+    let mut sessions: BTreeSet<&str> = BTreeSet::new();
+    for record in records.iter().filter(|record| record.agent.is_none()) {
+        let own = record
+            .session
+            .as_deref()
+            .filter(|session| result::is_plain_name(session) && !crate::ids::is_derived(session));
+        if let Some(session) = own.filter(|_| record.id.is_some()).filter(|session| sessions.insert(session))
+        {
+            let places = vec![format!("{session}/subagents")];
+            items.push(SideItem { kind: SideKind::ChildDirectory, places, record: None });
+        }
+    }
+    items
+}

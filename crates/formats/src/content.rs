@@ -1,0 +1,250 @@
+//! Decoding texts and arguments from the bytes of a source.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use strongroom_core::error::Result;
+use strongroom_core::range::ByteRange;
+use strongroom_core::transcript::{Argument, ArgumentTree, Arguments, Bytes, Encoding, Scalar, TextRange};
+
+use crate::json::{self, Kind, Tape, Value};
+
+/// The most bytes of pointers and scalars an argument tree holds; a call with more is `malformed`.
+pub const ARGUMENT_BYTES_MAX: usize = 64 << 20;
+
+/// Decodes a text; damaged escapes and lone surrogates become U+FFFD.
+///
+/// # Errors
+/// As [`Bytes::read`].
+pub fn text(source: &dyn Bytes, range: TextRange) -> Result<String> {
+    let bytes = source.read(range.range)?;
+    Ok(match range.encoding {
+        Encoding::Plain => json::decode_plain(&bytes).into_owned(),
+        Encoding::Json => json::decode(&bytes).into_owned(),
+    })
+}
+
+/// The raw bytes behind `decoded`, a range of bytes of the decoded text of `range`. An escape is taken as a whole.
+///
+/// # Errors
+/// As [`Bytes::read`].
+pub fn raw_range(source: &dyn Bytes, range: TextRange, decoded: Range<usize>) -> Result<ByteRange> {
+    let bytes = source.read(range.range)?;
+    Ok(within(range.range, &raw_of(&bytes, range.encoding, decoded)))
+}
+
+/// The raw bytes behind `decoded`, a range of bytes of the decoded string at `pointer` inside the arguments of a
+/// call; `None` where no string stands there.
+///
+/// # Errors
+/// As [`Bytes::read`].
+pub fn argument_range(
+    source: &dyn Bytes,
+    at: Arguments,
+    pointer: &str,
+    decoded: Range<usize>,
+) -> Result<Option<ByteRange>> {
+    let (Arguments::Json(range) | Arguments::JsonInString(range) | Arguments::Text(range)) = at else {
+        return Ok(None);
+    };
+    let bytes = source.read(range)?;
+    let inner = match at {
+        Arguments::Json(_) => string_inside(&bytes, pointer, decoded),
+        Arguments::JsonInString(_) => {
+            let text = json::decode(&bytes);
+            string_inside(text.as_bytes(), pointer, decoded.clone())
+                .or_else(|| pointer.is_empty().then_some(decoded))
+                .map(|inner| json::raw_within(&bytes, inner))
+        }
+        Arguments::Text(_) | Arguments::Missing => Some(json::raw_within(&bytes, decoded)),
+    };
+    Ok(inner.map(|inner| within(range, &inner)))
+}
+
+/// Decodes the arguments of a call. The range of a string is the inside of its literal, without quotes.
+///
+/// # Errors
+/// As [`Bytes::read`].
+pub fn arguments(source: &dyn Bytes, at: Arguments) -> Result<ArgumentTree> {
+    Ok(match at {
+        Arguments::Missing => ArgumentTree::default(),
+        Arguments::Text(range) => whole_text(json::decode(&source.read(range)?), range),
+        Arguments::Json(range) => {
+            let bytes = source.read(range)?;
+            flatten(&bytes, Base::Source(range.start()))
+                .unwrap_or_else(|| malformed(json::decode_plain(&bytes), range))
+        }
+        Arguments::JsonInString(range) => {
+            let bytes = source.read(range)?;
+            let text = json::decode(&bytes);
+            if text.trim().is_empty() {
+                return Ok(ArgumentTree::default());
+            }
+            flatten(text.as_bytes(), Base::Whole(range))
+                .unwrap_or_else(|| malformed(Cow::Borrowed(text.as_ref()), range))
+        }
+    })
+}
+
+fn within(outer: ByteRange, inner: &Range<usize>) -> ByteRange {
+    ByteRange::new(wide(inner.start), wide(inner.end)).shifted(outer.start())
+}
+
+fn wide(offset: usize) -> u64 {
+    u64::try_from(offset).unwrap_or(u64::MAX)
+}
+
+fn raw_of(bytes: &[u8], encoding: Encoding, decoded: Range<usize>) -> Range<usize> {
+    match encoding {
+        Encoding::Json => json::raw_within(bytes, decoded),
+        Encoding::Plain => {
+            let end = decoded.end.min(bytes.len());
+            decoded.start.min(end)..end
+        }
+    }
+}
+
+/// The raw bytes, in the JSON text `bytes`, of a part of the decoded string at `pointer`.
+fn string_inside(bytes: &[u8], pointer: &str, decoded: Range<usize>) -> Option<Range<usize>> {
+    let mut tape = Tape::new();
+    tape.scan(bytes).ok()?;
+    let literal = tape.root(bytes, 0)?.pointer(pointer)?.text_range()?.range;
+    let inner = json::raw_within(literal.of(bytes)?, decoded);
+    let start = usize::try_from(literal.start()).ok()?;
+    Some(start + inner.start..start + inner.end)
+}
+
+fn whole_text(text: Cow<'_, str>, range: ByteRange) -> ArgumentTree {
+    let value = Scalar::String(text.into_owned());
+    ArgumentTree { leaves: vec![Argument { pointer: String::new(), value, range }], malformed: false }
+}
+
+fn malformed(text: Cow<'_, str>, range: ByteRange) -> ArgumentTree {
+    ArgumentTree { malformed: true, ..whole_text(text, range) }
+}
+
+/// What the ranges of leaves refer to.
+#[derive(Clone, Copy)]
+enum Base {
+    /// The scanned bytes stand at this offset of the source.
+    Source(u64),
+    /// The scanned bytes were decoded from this range.
+    Whole(ByteRange),
+}
+
+/// Flattens the JSON text `bytes`; `None` where it is none or too large.
+fn flatten(bytes: &[u8], base: Base) -> Option<ArgumentTree> {
+    let mut tape = Tape::new();
+    let end = tape.scan(bytes).ok()?;
+    if !bytes.get(end..)?.trim_ascii().is_empty() {
+        return None;
+    }
+    let start = match base {
+        Base::Source(start) => start,
+        Base::Whole(_) => 0,
+    };
+    let mut leaves: Vec<Argument> = Vec::new();
+    let mut size = 0;
+    let mut todo = vec![(tape.root(bytes, start)?, String::new())];
+    while let Some((value, pointer)) = todo.pop() {
+        size += pointer.len() + 1;
+        let children = children_of(value, &pointer, ARGUMENT_BYTES_MAX.checked_sub(size)?)?;
+        if children.is_empty() {
+            size += value.raw().len();
+            leaves.push(leaf(value, pointer, base));
+        }
+        todo.extend(children.into_iter().rev());
+    }
+    Some(ArgumentTree { leaves, malformed: false })
+}
+
+/// The members of `value` with their pointers; `None` when these take more than `budget` bytes.
+fn children_of<'t>(value: Value<'t>, pointer: &str, mut budget: usize) -> Option<Vec<(Value<'t>, String)>> {
+    let mut children = Vec::new();
+    let mut add = |token: &str, member: Value<'t>| {
+        budget = budget.checked_sub(pointer.len() + token.len() + 1)?;
+        children.push((member, format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))));
+        Some(())
+    };
+    for (at, member) in value.elements().enumerate() {
+        add(&at.to_string(), member)?;
+    }
+    for (key, member) in value.entries() {
+        add(&key.string()?, member)?;
+    }
+    Some(children)
+}
+
+fn leaf(value: Value<'_>, pointer: String, base: Base) -> Argument {
+    let range = match base {
+        Base::Whole(range) => range,
+        Base::Source(_) => value.text_range().map_or(value.range(), |text| text.range),
+    };
+    let scalar = match value.kind() {
+        Kind::Null | Kind::Array | Kind::Object => Scalar::Null,
+        Kind::True => Scalar::Bool(true),
+        Kind::False => Scalar::Bool(false),
+        Kind::Number => Scalar::Number(json::decode_plain(value.raw()).into_owned()),
+        Kind::String => Scalar::String(value.string().unwrap_or_default().into_owned()),
+    };
+    Argument { pointer, value: scalar, range }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8]) -> ByteRange {
+        ByteRange::new(0, wide(bytes.len()))
+    }
+
+    #[test]
+    fn arguments_are_flattened_in_order_with_their_bytes() {
+        let source = br#"{"edits":[{"old":"a\nb","n":1.0}],"x/y":true,"none":[],"z":null}"#;
+        let tree = arguments(&source.to_vec(), Arguments::Json(all(source))).unwrap();
+        let pointers: Vec<&str> = tree.leaves.iter().map(|leaf| leaf.pointer.as_str()).collect();
+        assert_eq!(pointers, ["/edits/0/old", "/edits/0/n", "/x~1y", "/none", "/z"]);
+        assert_eq!(tree.string("/edits/0/old"), Some("a\nb"));
+        assert_eq!(tree.string("/edits/0/n"), Some("1.0"));
+        assert_eq!(tree.leaves[0].range.of(source).unwrap(), br"a\nb");
+        assert!(!tree.malformed);
+    }
+
+    #[test]
+    fn a_json_text_in_a_string_is_decoded_twice_and_mapped_back() {
+        let source = br#"{\"cmd\":\"echo \\\"hi\\\" \u00e9\"}"#;
+        let at = Arguments::JsonInString(all(source));
+        let tree = arguments(&source.to_vec(), at).unwrap();
+        assert_eq!(tree.string("/cmd"), Some("echo \"hi\" é"));
+        let raw = argument_range(&source.to_vec(), at, "/cmd", 5..9).unwrap().unwrap();
+        assert_eq!(raw.of(source).unwrap(), br#"\\\"hi\\\""#);
+    }
+
+    #[test]
+    fn what_is_not_json_is_kept_whole_and_marked() {
+        let source = br#"{\"cmd\": oops"#;
+        let tree = arguments(&source.to_vec(), Arguments::JsonInString(all(source))).unwrap();
+        assert!(tree.malformed);
+        assert_eq!(tree.string(""), Some("{\"cmd\": oops"));
+        let empty = arguments(&Vec::new(), Arguments::JsonInString(ByteRange::new(0, 0))).unwrap();
+        assert_eq!(empty, ArgumentTree::default());
+    }
+
+    #[test]
+    fn pointers_that_would_outgrow_the_limit_make_arguments_malformed() {
+        let key = "k".repeat(1 << 20);
+        let source = format!("{{\"{key}\":[{}1]}}", "1,".repeat(100)).into_bytes();
+        let tree = arguments(&source, Arguments::Json(all(&source))).unwrap();
+        assert!(tree.malformed);
+        assert_eq!(tree.leaves.len(), 1);
+    }
+
+    #[test]
+    fn text_is_decoded_and_mapped() {
+        let source = br"say \u00e9 \ud800!".to_vec();
+        let range = TextRange { range: all(&source), encoding: Encoding::Json };
+        assert_eq!(text(&source, range).unwrap(), "say é \u{fffd}!");
+        assert_eq!(raw_range(&source, range, 4..6).unwrap(), ByteRange::new(4, 10));
+        assert!(text(&source, TextRange { range: ByteRange::new(0, 99), ..range }).is_err());
+    }
+}
