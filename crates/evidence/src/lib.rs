@@ -13,6 +13,12 @@ pub mod atom;
 
 pub mod effect;
 
+pub mod place;
+
+pub mod shell;
+
+pub mod commands;
+
 pub mod examine;
 
 pub mod session;

@@ -1,0 +1,228 @@
+//! Paths and where they lie: lexical resolution against a working directory, and scope by prefix.
+
+use crate::effect::Scope;
+
+/// What is known of the project's place before the first record is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectFacts {
+    /// The project's root; where it is not given, the first working directory that a record names.
+    pub root: Option<String>,
+    /// The user's home directory.
+    pub home: Option<String>,
+}
+
+/// The working directory at a point of a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cwd {
+    /// The directory the session started in, whose path is not recorded.
+    Start,
+    /// One of these; the first is the likelier one.
+    OneOf(Vec<String>),
+    /// Not known.
+    Unknown,
+}
+
+impl Cwd {
+    /// A known directory.
+    pub fn at(path: impl Into<String>) -> Self {
+        Self::OneOf(vec![path.into()])
+    }
+
+    /// Either of two: what holds after a change of directory that may have failed.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (one, two) if one == two => one,
+            (Self::OneOf(mut paths), Self::OneOf(others)) => {
+                paths.extend(others);
+                let mut seen = Vec::new();
+                paths.retain(|path| !seen.contains(path) && { seen.push(path.clone()); true });
+                if paths.len() > 4 { Self::Unknown } else { Self::OneOf(paths) }
+            }
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// A path after resolution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The normalised path; relative where the working directory is not known.
+    pub path: String,
+    /// Where it lies.
+    pub scope: Scope,
+}
+
+const TEMP: &[&str] = &["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders", "/dev/shm"];
+const HOMES: &[&str] = &["/home", "/Users", "/root", "~", "C:/Users"];
+const SYSTEM: &[&str] = &[
+    "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/var", "/boot", "/srv", "/dev", "/proc", "/sys", "/run",
+    "/Library", "/System", "/Applications", "/private/etc", "/private/var", "/snap", "/nix", "C:/Windows", "C:/Program Files",
+    "C:/Program Files (x86)", "C:/ProgramData",
+];
+
+impl ProjectFacts {
+    /// Resolves `written` against `cwd`. Purely lexical: links are not followed.
+    pub fn resolve(&self, cwd: &Cwd, written: &str) -> Resolved {
+        let spelled = self.spell(written);
+        if is_absolute(&spelled) {
+            let path = normalise(&spelled);
+            let scope = self.scope(&path);
+            return Resolved { path, scope };
+        }
+        match cwd {
+            Cwd::Start => {
+                let path = normalise(&spelled);
+                let scope = if path.starts_with("..") { Scope::Unknown } else { Scope::Project };
+                Resolved { path, scope }
+            }
+            Cwd::OneOf(bases) => self.resolve_in(bases, &spelled),
+            Cwd::Unknown => Resolved { path: normalise(&spelled), scope: Scope::Unknown },
+        }
+    }
+
+    fn resolve_in(&self, bases: &[String], spelled: &str) -> Resolved {
+        let mut all = bases.iter().map(|base| {
+            let path = normalise(&format!("{base}/{spelled}"));
+            let scope = if is_absolute(&path) {
+                self.scope(&path)
+            } else if path.starts_with("..") {
+                Scope::Unknown
+            } else {
+                Scope::Project
+            };
+            Resolved { path, scope }
+        });
+        let Some(mut first) = all.next() else { return Resolved { path: normalise(spelled), scope: Scope::Unknown } };
+        if all.any(|other| other.scope != first.scope) {
+            first.scope = Scope::Unknown;
+        }
+        first
+    }
+
+    /// Writes the home directory out and drops the protocol of `file://`.
+    fn spell(&self, written: &str) -> String {
+        let plain = written.strip_prefix("file://").unwrap_or(written);
+        match plain.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                let home = self.home.as_deref().unwrap_or("~");
+                format!("{home}{rest}")
+            }
+            _ if is_drive(plain) => plain.replace('\\', "/"),
+            _ => plain.to_owned(),
+        }
+    }
+
+    /// The scope of a normalised absolute path.
+    pub fn scope(&self, path: &str) -> Scope {
+        let inside = |prefixes: &[&str]| prefixes.iter().any(|prefix| is_inside(path, prefix));
+        let root = self.root.as_deref().map(normalise).filter(|root| root != "/");
+        if root.is_some_and(|root| is_inside(path, &root)) {
+            return Scope::Project;
+        }
+        if inside(TEMP) {
+            return Scope::Temp;
+        }
+        if self.home.as_deref().is_some_and(|home| home != "/" && is_inside(path, &normalise(home))) || inside(HOMES) {
+            return Scope::Home;
+        }
+        if inside(SYSTEM) {
+            return Scope::System;
+        }
+        Scope::Outside
+    }
+}
+
+/// Whether `path` is `base` or lies below it.
+pub fn is_inside(path: &str, base: &str) -> bool {
+    let rest = if is_drive(base) {
+        path.get(..base.len()).filter(|head| head.eq_ignore_ascii_case(base)).and_then(|_| path.get(base.len()..))
+    } else {
+        path.strip_prefix(base)
+    };
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || base.ends_with('/'))
+}
+
+/// Whether `path` names a place without a working directory.
+pub fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path == "~" || path.starts_with("~/") || is_drive(path)
+}
+
+fn is_drive(path: &str) -> bool {
+    let mut bytes = path.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic())
+        && bytes.next() == Some(b':')
+        && matches!(bytes.next(), None | Some(b'/' | b'\\'))
+}
+
+/// Removes `.`, doubled and trailing separators, and `..` with the part before it.
+pub fn normalise(path: &str) -> String {
+    let unified = if is_drive(path) { path.replace('\\', "/") } else { path.to_owned() };
+    let rooted = unified.starts_with('/');
+    let anchored = rooted || unified.starts_with("~/") || is_drive(&unified);
+    let mut parts: Vec<&str> = Vec::new();
+    for part in unified.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                let fixed = usize::from(anchored && !rooted);
+                if parts.len() > fixed && parts.last() != Some(&"..") {
+                    parts.pop();
+                } else if !anchored {
+                    parts.push("..");
+                }
+            }
+            _ => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if rooted {
+        format!("/{joined}")
+    } else if joined.is_empty() {
+        ".".to_owned()
+    } else {
+        joined
+    }
+}
+
+/// The last component of a path.
+pub fn base_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_project_wins_over_the_prefix_lists() {
+        let facts = ProjectFacts { root: Some("/opt/app".to_owned()), home: Some("/home/ann".to_owned()) };
+        let scope = |path: &str| facts.resolve(&Cwd::at("/opt/app/src"), path).scope;
+        assert_eq!(scope("x.rs"), Scope::Project);
+        assert_eq!(scope("../../other"), Scope::System);
+        assert_eq!(scope("/etc/hosts"), Scope::System);
+        assert_eq!(scope("/etcetera"), Scope::Outside);
+        assert_eq!(scope("~/.bashrc"), Scope::Home);
+        assert_eq!(scope("/tmp/x"), Scope::Temp);
+        assert_eq!(scope(r"C:\Windows\System32"), Scope::System);
+    }
+
+    #[test]
+    fn directories_that_disagree_leave_the_scope_open() {
+        let facts = ProjectFacts { root: Some("/app".to_owned()), home: None };
+        let cwd = Cwd::at("/etc").or(Cwd::at("/app"));
+        assert_eq!(facts.resolve(&cwd, "x").scope, Scope::Unknown);
+        assert_eq!(facts.resolve(&Cwd::at("/app/a").or(Cwd::at("/app")), "x").scope, Scope::Project);
+        assert_eq!(facts.resolve(&Cwd::Start, "a/../b").path, "b");
+        assert_eq!(facts.resolve(&Cwd::Start, "../b").scope, Scope::Unknown);
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_twice_changes_nothing(path in "[a-c./~:\\\\]{0,24}") {
+            let once = normalise(&path);
+            prop_assert_eq!(normalise(&once), once);
+        }
+    }
+}
