@@ -23,6 +23,8 @@ pub mod examine;
 
 pub mod session;
 
+pub mod unions;
+
 pub mod query;
 
 pub mod answer;

@@ -1,8 +1,10 @@
 //! The session as it is asked: sources with their examined spans, and the holes between them.
 
+use std::ops::Range;
+
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
-use strongroom_core::transcript::SourceIndex;
+use strongroom_core::transcript::{BlockRef, SourceIndex, TextRange};
 
 use crate::content::SpanContent;
 use crate::examine::Examination;
@@ -102,4 +104,62 @@ pub struct Scope<'a> {
     pub sources: Vec<SourceView<'a>>,
     /// The holes.
     pub holes: Vec<Hole>,
+    /// Summaries that stand in the sources, whoever made them: never evidence, searched only as reports.
+    pub summaries: Vec<SummaryText>,
+    /// Side files that hold the full output of a result.
+    pub side_texts: Vec<SideText>,
+}
+
+/// The text of a summary in a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryText {
+    /// The index of its source in [`Scope::sources`].
+    pub source: usize,
+    /// Its block.
+    pub at: BlockRef,
+    /// Its decoded text.
+    pub text: String,
+}
+
+/// The text of a side file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideText {
+    /// The index in [`Scope::sources`] of the source that points to it.
+    pub source: usize,
+    /// The result block that points to it.
+    pub at: BlockRef,
+    /// Its name in citations, e.g. a path.
+    pub name: String,
+    /// Its text; byte for byte the file's.
+    pub text: String,
+}
+
+/// Access to the bytes behind decoded texts, for citations that are narrower than a whole text.
+///
+/// What it cannot say it leaves out: citations then cover whole texts.
+pub trait RawMap {
+    /// The raw bytes behind `decoded`, a range of bytes of the decoded text of `range`.
+    fn raw(&self, source: usize, range: TextRange, decoded: Range<usize>) -> Option<ByteRange>;
+
+    /// The decoded text of `range`.
+    fn decoded(&self, source: usize, range: TextRange) -> Option<String> {
+        let _ = (source, range);
+        None
+    }
+
+    /// The JSON pointer, inside its record, of the string that holds `range`.
+    fn pointer(&self, source: usize, range: ByteRange) -> Option<String> {
+        let _ = (source, range);
+        None
+    }
+}
+
+/// A [`RawMap`] that knows nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoRawMap;
+
+impl RawMap for NoRawMap {
+    fn raw(&self, _source: usize, _range: TextRange, _decoded: Range<usize>) -> Option<ByteRange> {
+        None
+    }
 }
