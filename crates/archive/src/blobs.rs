@@ -10,11 +10,8 @@ use crate::sql;
 
 /// A store of encoded pieces.
 pub(crate) trait Blobs {
-    /// Stores a piece unless one with this id is there.
-    fn put(&self, id: PieceId, body: &[u8]) -> Outcome<()>;
-
     /// Stores a piece in place of whatever is there.
-    fn replace(&self, id: PieceId, body: &[u8]) -> Outcome<()>;
+    fn put(&self, id: PieceId, body: &[u8]) -> Outcome<()>;
 
     /// The encoded piece, if there is one.
     fn get(&self, id: PieceId) -> Outcome<Option<Vec<u8>>>;
@@ -31,16 +28,7 @@ pub(crate) struct SqlBlobs<'c> {
 
 impl Blobs for SqlBlobs<'_> {
     fn put(&self, id: PieceId, body: &[u8]) -> Outcome<()> {
-        self.connection.prepare_cached(sql::BLOB_INSERT)?.execute(params![
-            self.archive,
-            id.digest().as_bytes(),
-            body
-        ])?;
-        Ok(())
-    }
-
-    fn replace(&self, id: PieceId, body: &[u8]) -> Outcome<()> {
-        self.connection.prepare_cached(sql::BLOB_REPLACE)?.execute(params![
+        self.connection.prepare_cached(sql::BLOB_PUT)?.execute(params![
             self.archive,
             id.digest().as_bytes(),
             body
@@ -71,11 +59,6 @@ mod tests {
 
     impl Blobs for MemoryBlobs {
         fn put(&self, id: PieceId, body: &[u8]) -> Outcome<()> {
-            self.0.borrow_mut().entry(id).or_insert_with(|| body.to_vec());
-            Ok(())
-        }
-
-        fn replace(&self, id: PieceId, body: &[u8]) -> Outcome<()> {
             self.0.borrow_mut().insert(id, body.to_vec());
             Ok(())
         }
@@ -94,10 +77,9 @@ mod tests {
         assert_eq!(blobs.get(ids[0]).unwrap(), None);
         blobs.put(ids[0], b"first").unwrap();
         blobs.put(ids[1], b"").unwrap();
-        blobs.put(ids[0], b"later").unwrap();
         assert_eq!(blobs.get(ids[0]).unwrap().unwrap(), b"first");
-        blobs.replace(ids[0], b"new").unwrap();
-        blobs.replace(ids[2], &vec![7; 2_000_000]).unwrap();
+        blobs.put(ids[0], b"new").unwrap();
+        blobs.put(ids[2], &vec![7; 2_000_000]).unwrap();
         assert_eq!(blobs.get(ids[0]).unwrap().unwrap(), b"new");
         assert_eq!(blobs.get(ids[1]).unwrap().unwrap(), b"");
         assert_eq!(blobs.get(ids[2]).unwrap().unwrap(), vec![7; 2_000_000]);

@@ -19,7 +19,6 @@ use crate::journal::{SqlNodes, Tree};
 use crate::sql;
 
 pub(crate) use compactions::CompactionRow;
-pub(crate) use pieces::PieceRow;
 pub(crate) use sources::RevisionRow;
 
 /// The tables of one archive, inside a transaction.

@@ -11,13 +11,13 @@ use crate::fault::{Fault, Outcome};
 use crate::place::Place;
 use crate::sql;
 
-/// The oldest SQLite whose write-ahead log is free of the reset race.
+/// The oldest `SQLite` whose write-ahead log is free of the reset race.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
-/// How long SQLite itself waits for a lock.
+/// How long `SQLite` itself waits for a lock.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// How often a step is tried again that met a lock which SQLite does not wait for, and how long between.
+/// How often a step is tried again that met a lock which `SQLite` does not wait for, and how long between.
 const BUSY_TRIES: u32 = 600;
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
@@ -42,7 +42,7 @@ pub(crate) struct Database {
     reader: Mutex<Option<Connection>>,
 }
 
-/// Checks that SQLite is new enough.
+/// Checks that `SQLite` is new enough.
 ///
 /// # Errors
 /// `Unavailable` when it is older.

@@ -3,7 +3,7 @@
 use rusqlite::ffi;
 use strongroom_core::error::{Error, ErrorKind};
 
-/// A failed step: of SQLite, or with its meaning known already.
+/// A failed step: of `SQLite`, or with its meaning known already.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sql(rusqlite::Error),
@@ -37,7 +37,7 @@ impl From<Fault> for Error {
     }
 }
 
-/// SQLite's result codes and what they mean to the caller; extended codes first, the low byte is the primary code.
+/// `SQLite`'s result codes and what they mean to the caller; extended codes first, the low byte is the primary code.
 const MEANINGS: &[(i32, ErrorKind, &str)] = &[
     (ffi::SQLITE_IOERR_SHORT_READ, ErrorKind::Corrupt, "the archive's database is damaged"),
     (ffi::SQLITE_IOERR_CORRUPTFS, ErrorKind::Corrupt, "the archive's database is damaged"),

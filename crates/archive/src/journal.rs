@@ -108,6 +108,11 @@ impl<N: Nodes> Tree<N> {
         Ok(at)
     }
 
+    /// The root of a complete subtree, where it is kept.
+    pub(crate) fn node_at(&self, level: u32, no: u64) -> Outcome<Option<Digest>> {
+        self.0.get(level, no)
+    }
+
     /// A node that must be there.
     fn node(&self, level: u32, no: u64) -> Outcome<Digest> {
         let missing = || Error::corrupt(format!("node {no} of level {level} is missing from the journal"));

@@ -38,5 +38,13 @@ mod vault;
 
 mod registry;
 
+pub mod custody;
+
+pub mod export;
+
+mod hold;
+
+pub mod verify;
+
 pub use archive::{Archive, Mode, Options};
 pub use encoding::Level;

@@ -19,7 +19,7 @@ pub(crate) struct Place {
     dir: PathBuf,
 }
 
-/// File systems that share files between machines, by their magic number: SQLite's log needs memory that all
+/// File systems that share files between machines, by their magic number: `SQLite`'s log needs memory that all
 /// of its users share.
 const NETWORK_FILE_SYSTEMS: &[(u64, &str)] = &[
     (0x6969, "NFS"),
@@ -192,18 +192,14 @@ impl Place {
         Ok(true)
     }
 
-    /// The database's name as a URI that promises SQLite that it does not change.
+    /// The database's name as a URI that promises `SQLite` that it does not change.
     pub(crate) fn frozen_uri(&self) -> PathBuf {
-        let mut uri = String::from("file:");
-        for &byte in self.database().as_os_str().as_bytes() {
-            if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
-                uri.push(char::from(byte));
-            } else {
-                uri.push_str(&format!("%{byte:02X}"));
-            }
-        }
-        uri.push_str("?immutable=1");
-        PathBuf::from(uri)
+        let spell = |&byte: &u8| {
+            let plain = byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+            if plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+        };
+        let path: String = self.database().as_os_str().as_bytes().iter().map(spell).collect();
+        PathBuf::from(format!("file:{path}?immutable=1"))
     }
 }
 

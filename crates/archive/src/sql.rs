@@ -125,9 +125,7 @@ pub(crate) const CAP_GET: &str = "SELECT cap_kind, cap_ms FROM archive WHERE no 
 pub(crate) const CAP_SET: &str = "UPDATE archive SET cap_kind = ?2, cap_ms = ?3 WHERE no = ?1";
 
 // Blobs.
-pub(crate) const BLOB_INSERT: &str =
-    "INSERT INTO blob (archive, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (archive, id) DO NOTHING";
-pub(crate) const BLOB_REPLACE: &str = "INSERT INTO blob (archive, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (archive, id) DO UPDATE SET body = ?3";
+pub(crate) const BLOB_PUT: &str = "INSERT INTO blob (archive, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (archive, id) DO UPDATE SET body = ?3";
 pub(crate) const BLOB_GET: &str = "SELECT body FROM blob WHERE archive = ?1 AND id = ?2";
 pub(crate) const BLOB_IDS: &str = "SELECT id FROM blob WHERE archive = ?1 ORDER BY id";
 

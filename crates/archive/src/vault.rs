@@ -75,15 +75,15 @@ impl Archive {
             let id = piece.id();
             match (catalog.piece(id)?, need) {
                 (None, Need::Store(body) | Need::Repair(body)) => {
-                    blobs.replace(id, body)?;
+                    blobs.put(id, body)?;
                     stored.push((id, fits(piece.bytes().len(), "bytes in a piece")?));
                 }
                 (None, Need::Nothing) => {
-                    blobs.replace(id, &Encoder::new(self.level)?.encode(piece.bytes()))?;
+                    blobs.put(id, &Encoder::new(self.level)?.encode(piece.bytes()))?;
                     stored.push((id, fits(piece.bytes().len(), "bytes in a piece")?));
                 }
                 (Some(_), Need::Repair(body)) => {
-                    blobs.replace(id, body)?;
+                    blobs.put(id, body)?;
                     repaired.push(id);
                     kept.push(id);
                 }

@@ -56,7 +56,9 @@ impl Writer {
 
     pub(crate) fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Self, &T)) {
         self.count(items.len());
-        items.iter().for_each(|each| item(self, each));
+        for each in items {
+            item(self, each);
+        }
     }
 
     pub(crate) fn option<T>(&mut self, value: Option<&T>, item: impl FnOnce(&mut Self, &T)) {

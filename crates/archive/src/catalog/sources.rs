@@ -4,6 +4,7 @@ use rusqlite::{Row, params};
 use strongroom_core::digest::{PieceId, RevisionId, SourceId};
 use strongroom_core::error::Error;
 use strongroom_core::time::Timestamp;
+use strongroom_core::vault::PIECE_BYTES_MAX;
 
 use super::{Catalog, as_sql, digest_of, row, rows, run, u32_of, u64_of};
 use crate::fault::Outcome;
@@ -141,12 +142,21 @@ impl Catalog<'_> {
     }
 
     /// The pieces of a revision, in order, each with its length.
+    ///
+    /// # Errors
+    /// `Corrupt` when they are not as many and as long as the revision says.
     pub(crate) fn revision_pieces(self, of: &RevisionRow) -> Outcome<Vec<(PieceId, u64)>> {
         let key =
             params![self.archive, of.source.digest().as_bytes(), of.revision.number, of.revision.pieces];
-        rows(self.connection, sql::REVISION_PIECES, key, |row| {
+        let pieces = rows(self.connection, sql::REVISION_PIECES, key, |row| {
             Ok((PieceId::new(digest_of(row, 0)?), u64_of(row, 1)?))
-        })
+        })?;
+        let len = pieces.iter().fold(0u64, |sum, (_, len)| sum.saturating_add(*len));
+        let complete = u32::try_from(pieces.len()) == Ok(of.revision.pieces) && len == of.revision.len;
+        if complete && pieces.iter().all(|(_, len)| *len <= PIECE_BYTES_MAX) {
+            return Ok(pieces);
+        }
+        Err(Error::corrupt(format!("the list of pieces of revision {} is damaged", of.revision.id)).into())
     }
 
     /// Links a source to a session; says whether it was not linked before.

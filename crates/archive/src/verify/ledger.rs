@@ -1,0 +1,129 @@
+//! The journal replayed: what the tables should hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strongroom_core::digest::{ArchiveId, ContentKey, Digest, PieceId, SourceId, Tag};
+use strongroom_core::error::{Error, Result};
+use strongroom_core::vault::Retention;
+
+use crate::entry::Entry;
+use crate::source::{SessionItem, SourceMeta, StoredRevision};
+
+/// What all entries together say.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    pub(super) pieces: BTreeMap<PieceId, (u64, Retention)>,
+    pub(super) sources: BTreeMap<SourceId, (SourceMeta, u64)>,
+    pub(super) revisions: BTreeMap<(SourceId, u32), (StoredRevision, u64)>,
+    pub(super) records: BTreeSet<Tag>,
+    pub(super) neighbours: BTreeSet<(ContentKey, Tag)>,
+    pub(super) holds: BTreeMap<SourceId, String>,
+    pub(super) links: BTreeSet<(SourceId, SessionItem)>,
+    pub(super) cap: Retention,
+    leaves: Vec<Digest>,
+    /// The roots of the complete subtrees that end at the last leaf, the largest first.
+    edge: Vec<Digest>,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            pieces: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            revisions: BTreeMap::new(),
+            records: BTreeSet::new(),
+            neighbours: BTreeSet::new(),
+            holds: BTreeMap::new(),
+            links: BTreeSet::new(),
+            cap: Retention::Indefinite,
+            leaves: Vec::new(),
+            edge: Vec::new(),
+        }
+    }
+}
+
+impl Ledger {
+    /// Appends leaf `no`; returns the complete subtrees it ends: level, number, root.
+    pub(super) fn append_leaf(&mut self, no: u64, leaf: Digest) -> Vec<(u32, u64, Digest)> {
+        self.leaves.push(leaf);
+        let mut ended = vec![(0, no, leaf)];
+        let (mut level, mut at, mut hash) = (0, no, leaf);
+        while at % 2 == 1 {
+            let Some(left) = self.edge.pop() else { break };
+            hash = Digest::node(&left, &hash);
+            (level, at) = (level + 1, at / 2);
+            ended.push((level, at, hash));
+        }
+        self.edge.push(hash);
+        ended
+    }
+
+    /// The root over all entries.
+    pub(super) fn root(&self) -> Digest {
+        Digest::root(&self.leaves)
+    }
+
+    /// The root over the first `size` entries, where there are that many.
+    pub(super) fn root_of(&self, size: u64) -> Option<Digest> {
+        self.leaves.get(..usize::try_from(size).ok()?).map(Digest::root)
+    }
+
+    /// Takes in entry `no`.
+    ///
+    /// # Errors
+    /// `Corrupt` when it cannot be read or cannot follow the entries before it.
+    pub(super) fn replay(&mut self, bytes: &[u8], no: u64, archive: ArchiveId) -> Result<()> {
+        match Entry::decode(bytes)? {
+            Entry::Created(id) if no == 0 && id == archive => {}
+            Entry::Created(_) => return Err(Error::corrupt("an archive is created once, and first")),
+            _ if no == 0 => return Err(Error::corrupt("the first entry does not create the archive")),
+            Entry::Stored { retention, pieces } => {
+                for (id, len) in pieces {
+                    self.pieces.insert(id, (u64::from(len), retention));
+                }
+            }
+            Entry::Extended { retention, pieces } => self.extend(&pieces, retention)?,
+            Entry::Repaired(pieces) => self.require(&pieces)?,
+            Entry::Source(meta) => {
+                self.sources.insert(meta.id, (meta, no));
+            }
+            Entry::Revision { source, revision } => {
+                self.revisions.insert((source, revision.number), (revision, no));
+            }
+            Entry::Bound { tag, .. } => {
+                self.records.insert(tag);
+            }
+            Entry::BoundAgain { tag, neighbours, .. } => {
+                self.neighbours.extend(neighbours.into_iter().map(|key| (key, tag)));
+            }
+            Entry::Held { source, reason } => {
+                self.holds.insert(source, reason);
+            }
+            Entry::Released(source) => {
+                self.holds.remove(&source);
+            }
+            Entry::Capped(cap) => self.cap = cap,
+            Entry::Linked { main, kind, source } => {
+                self.links.insert((main, SessionItem { kind, source }));
+            }
+        }
+        Ok(())
+    }
+
+    fn extend(&mut self, pieces: &[PieceId], retention: Retention) -> Result<()> {
+        self.require(pieces)?;
+        for id in pieces {
+            if let Some((_, kept)) = self.pieces.get_mut(id) {
+                *kept = kept.or_longer(retention);
+            }
+        }
+        Ok(())
+    }
+
+    fn require(&self, pieces: &[PieceId]) -> Result<()> {
+        let unknown = pieces.iter().find(|id| !self.pieces.contains_key(id));
+        unknown.map_or(Ok(()), |id| {
+            Err(Error::corrupt(format!("it is about piece {id}, which was never stored")))
+        })
+    }
+}
