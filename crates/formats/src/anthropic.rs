@@ -5,6 +5,7 @@ use strongroom_core::transcript::{
 };
 
 use crate::json::{Kind, Value};
+use crate::outcome;
 use crate::part::{block, content_texts, finding, owned, plain_text, text_block, user_text};
 
 /// Who speaks in one message.
@@ -139,12 +140,16 @@ fn call(value: Value<'_>, pointer: String, speaker: Speaker) -> Block {
 }
 
 fn result(value: Value<'_>, pointer: String) -> Block {
-    let facts = ResultFacts {
+    let mut facts = ResultFacts {
         call_id: owned(value, "tool_use_id"),
         error: value.get("is_error").and_then(Value::bool),
         ..ResultFacts::default()
     };
-    let text = value.get("content").map(result_texts).unwrap_or_default();
+    let content = value.get("content");
+    if let Some(content) = content {
+        outcome::complete(&mut facts, content);
+    }
+    let text = content.map(result_texts).unwrap_or_default();
     Block { text, ..block(BlockKind::Result(facts), value, pointer, Speaker::Tool) }
 }
 

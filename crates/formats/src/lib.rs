@@ -17,17 +17,28 @@ mod ids;
 
 mod part;
 
+mod outcome;
+
 mod format;
 
 mod anthropic;
 
+mod document;
+
+mod openai_chat;
+
+mod anthropic_messages;
+
+mod codex;
+
 mod claude_code;
 
 pub use content::{ARGUMENT_BYTES_MAX, argument_range, arguments, raw_range, text};
+pub use document::DOCUMENT_BYTES_MAX;
 pub use format::{Edit, Format, Mask, Resume};
 pub use part::PASTE_BYTES_MIN;
 
 /// All formats that can be read.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&claude_code::ClaudeCode]
+    &[&claude_code::ClaudeCode, &codex::Codex, &openai_chat::OpenAiChat, &anthropic_messages::AnthropicMessages]
 }

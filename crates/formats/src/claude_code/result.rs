@@ -1,10 +1,10 @@
 //! The facts of a result: how the run ended, its exit code, what the harness cut from it.
 
-use memchr::memmem;
 use strongroom_core::transcript::{Cut, Ending, ResultFacts, SideItem, SideKind};
 
-use crate::json::{self, Kind, Value};
-use crate::part::{content_texts, digits_before, owned};
+use crate::json::{Kind, Value};
+use crate::outcome;
+use crate::part::owned;
 
 /// A result that stands in a file of the session.
 #[derive(Debug)]
@@ -14,32 +14,13 @@ pub(super) struct SideFile {
     size_bytes: Option<u64>,
 }
 
-/// How much of a text is looked at for the words that the harness puts in front.
-const HEAD_BYTES: usize = 400;
-
-/// Words in front of a failed result and what they say.
-const ENDINGS: [(&str, Ending); 5] = [
-    ("The user doesn't want to proceed with this tool use", Ending::Refused),
-    ("The user doesn't want to take this action right now", Ending::Refused),
-    ("Permission to use ", Ending::Refused),
-    ("Claude requested permissions to ", Ending::Refused),
-    ("[Request interrupted by user", Ending::Interrupted),
-];
-
-/// Completes `facts` from the result and its side data; returns the side file that holds the full text.
-///
-/// Words of the harness count only where its error flag stands: without the flag the text is the tool's own.
+/// Completes `facts` from the side data of a result; returns the side file that holds the full text.
 pub(super) fn complete(
     facts: &mut ResultFacts,
     part: Value<'_>,
     side: Option<Value<'_>>,
 ) -> Option<SideFile> {
-    let content = part.get("content");
-    let raw = content.map(Value::raw).unwrap_or_default();
-    let head = content.map(head).unwrap_or_default();
-    if facts.error == Some(true) {
-        failed(facts, &head, raw);
-    }
+    let head = part.get("content").map(outcome::head).unwrap_or_default();
     if let Some(side) = side.filter(|side| side.kind() == Kind::Object) {
         from_side_data(facts, side);
     }
@@ -50,40 +31,7 @@ pub(super) fn complete(
         let id = id.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         facts.ending = Ending::Background(id.to_owned());
     }
-    for mark in [" characters truncated]", " lines truncated]", " tokens truncated"] {
-        if let Some(number) = digits_before(raw, mark) {
-            facts.cuts.push(Cut::Truncated(format!("{number}{}", mark.trim_end_matches(']'))));
-        }
-    }
     side_file(facts, &head, side)
-}
-
-fn head(content: Value<'_>) -> String {
-    let first = content_texts(content).first().copied();
-    let offset = first.and_then(|text| usize::try_from(text.range.start() - content.range().start()).ok());
-    let length =
-        first.and_then(|text| usize::try_from(text.range.len()).ok()).unwrap_or_default().min(HEAD_BYTES);
-    let inside = offset.and_then(|offset| content.raw().get(offset..offset + length)).unwrap_or_default();
-    json::decode(inside).into_owned()
-}
-
-fn failed(facts: &mut ResultFacts, head: &str, raw: &[u8]) {
-    if let Some((_, ending)) = ENDINGS.iter().find(|(words, _)| head.starts_with(words)) {
-        facts.ending = ending.clone();
-    }
-    if let Some(rest) = head.strip_prefix("Exit code ") {
-        let digits = rest.split(|c: char| !c.is_ascii_digit() && c != '-').next().unwrap_or_default();
-        facts.exit_code = digits.parse().ok();
-        if memmem::find(raw, b"Command timed out after ").is_some() {
-            facts.ending = Ending::TimedOut;
-        }
-    }
-    if head.starts_with("Command timed out") {
-        facts.ending = Ending::TimedOut;
-    }
-    if facts.ending == Ending::Returned && memmem::find(raw, b"[Request interrupted by user").is_some() {
-        facts.ending = Ending::Interrupted;
-    }
 }
 
 fn from_side_data(facts: &mut ResultFacts, side: Value<'_>) {
@@ -113,10 +61,11 @@ fn side_file(facts: &mut ResultFacts, head: &str, side: Option<Value<'_>>) -> Op
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         is_plain_name(name).then(|| name.to_owned())
     });
-    if !head.starts_with("<persisted-output>") {
+    if !head.starts_with(outcome::PERSISTED) {
         return None;
     }
     let call = facts.call_id.clone().filter(|call| is_plain_name(call)).unwrap_or_default();
+    facts.cuts.clear();
     facts.cuts.push(Cut::SideFile(format!(
         "tool-results/{}",
         name.clone().unwrap_or_else(|| format!("{call}.txt"))

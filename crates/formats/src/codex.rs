@@ -1,0 +1,64 @@
+//! Codex rollouts: lines `{timestamp, type, payload}` of items, events and settings.
+
+mod history;
+mod item;
+mod read;
+
+use strongroom_core::error::Result;
+use strongroom_core::span::Segmentation;
+use strongroom_core::transcript::{Bytes, Form, SourceIndex};
+
+use crate::format::{Edit, Format, Resume, refuse_empty};
+use crate::lines::read_records;
+
+/// The format `codex`.
+#[derive(Debug)]
+pub(crate) struct Codex;
+
+impl Format for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn index(&self, source: &dyn Bytes) -> Result<SourceIndex> {
+        refuse_empty(source)?;
+        let mut reader = read::Reader::new();
+        let mut parts = read_records(source, &mut |value, record, at| reader.read(value, record, at))?;
+        reader.steps.resize_with(parts.records.len(), read::Step::default);
+        if reader.is_child() {
+            let agent = reader.session().map(str::to_owned);
+            parts.records.iter_mut().for_each(|record| record.agent.clone_from(&agent));
+        }
+        history::resolve(&mut parts.records, &reader.steps);
+        history::apply_outcomes(&mut parts.records, &reader.outcomes);
+        history::mark_copies(source, &mut parts.records, &reader)?;
+        parts.findings.append(&mut reader.findings);
+        parts.findings.sort_by_key(|finding| finding.line);
+        Ok(SourceIndex {
+            format: self.name(),
+            form: Form::Fold,
+            len: source.len(),
+            records: parts.records,
+            framing: parts.framing,
+            findings: parts.findings,
+            side_items: Vec::new(),
+            usage: reader.usage,
+        })
+    }
+
+    fn splice(
+        &self,
+        source: &dyn Bytes,
+        index: &SourceIndex,
+        spans: &Segmentation,
+        edit: &Edit,
+    ) -> Result<Vec<u8>> {
+        let _ = (index, spans, edit);
+        source.read(strongroom_core::range::ByteRange::new(0, source.len())).map(std::borrow::Cow::into_owned)
+    }
+
+    fn resume(&self, index: &SourceIndex, edit: &Edit) -> Option<Resume> {
+        let _ = (index, edit);
+        None
+    }
+}
