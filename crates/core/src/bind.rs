@@ -48,6 +48,11 @@ impl Bound {
     pub fn summary(&self) -> &str {
         &self.summary
     }
+
+    /// Bytes that make derived ids unique to this compaction: its tag, or its text where it has none.
+    pub fn seed(&self) -> Vec<u8> {
+        self.record.as_ref().map_or_else(|| self.summary.as_bytes().to_vec(), |record| record.tag.as_bytes().to_vec())
+    }
 }
 
 /// The tag for the spans of `gated`.

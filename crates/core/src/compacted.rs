@@ -36,6 +36,11 @@ impl Compacted {
         self.bound.summary()
     }
 
+    /// Bytes that make derived ids unique to this compaction.
+    pub fn seed(&self) -> Vec<u8> {
+        self.bound.seed()
+    }
+
     /// The durable record, where one was needed.
     pub const fn record(&self) -> Option<&CompactionRecord> {
         self.bound.record()

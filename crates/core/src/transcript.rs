@@ -436,15 +436,9 @@ pub struct Argument {
     pub pointer: String,
     /// The decoded scalar.
     pub value: Scalar,
-    /// The bytes that spell it, in the source; for a JSON text inside a string, the whole string.
+    /// The bytes that spell it, in the source; of a string the inside of its literal, of a JSON text inside a
+    /// string the whole inside of that string.
     pub range: ByteRange,
-}
-
-impl Argument {
-    /// The bytes inside the string literal that spells it.
-    pub const fn text_range(&self) -> ByteRange {
-        ByteRange::new(self.range.start() + 1, self.range.end().saturating_sub(1))
-    }
 }
 
 /// A decoded JSON scalar. Numbers keep their spelling.

@@ -13,10 +13,12 @@ mod masks;
 mod report;
 
 use strongroom_archive::Archive;
+use strongroom_archive::source::SessionItem;
 use strongroom_core::bind::{Bound, Subject, bind, bind_narrative, tag};
 use strongroom_core::compacted::Compacted;
-use strongroom_core::deposit::{DepositStep, Deposited, Originals, deposit};
-use strongroom_core::digest::{PieceId, RevisionId, SourceId, Tag};
+pub use strongroom_core::deposit::DepositStep;
+use strongroom_core::deposit::{Deposited, Originals, deposit};
+use strongroom_core::digest::{Digest, PieceId, RevisionId, SourceId, Tag};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::judge::{GatedPlan, Ground, Permitted};
 use strongroom_core::plan::{Candidate, Plan, Wanted};
@@ -26,7 +28,7 @@ use strongroom_core::time::Timestamp;
 use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Retention, Revision, Vault};
 use strongroom_formats::Edit;
 
-use crate::custody::{Intake, meta_of, take_in, take_in_output};
+use crate::custody::{Intake, Terms, meta_of, record, take_in, take_in_output};
 use crate::lineage::{Traced, stub, trace};
 use crate::policy::Policy;
 use crate::reading::{ReadSpan, Reading};
@@ -134,7 +136,7 @@ pub fn compact(
 fn source_of(session: &SessionFiles, archive: Option<&Archive>) -> Result<SourceId> {
     match archive {
         Some(archive) => Ok(meta_of(&session.main, archive)?.id),
-        None => session.main.source_id(),
+        None => Ok(SourceId::new(Digest::of(session.main.name().as_bytes()))),
     }
 }
 
@@ -278,24 +280,27 @@ impl Run<'_, '_> {
         let mut revisions = vec![revision.clone()];
         revisions.extend(self.carried.revisions().iter().cloned());
         let originals = Originals { pieces: &mut pieces, revisions: &revisions, retention };
-        let register = || self.register(archive, revision, retention);
+        let terms = Terms { retention, now: self.options.now };
+        let register = || self.register(archive, revision, terms);
         Ok(deposit_registered(plan, originals, archive, register, &mut |step| observe(Step::Deposit(step))))
     }
 
     /// Enters the session into the catalog: its main transcript, child transcripts and outputs.
-    fn register(&self, archive: &Archive, revision: &Revision, retention: Retention) -> Result<()> {
+    fn register(&self, archive: &Archive, revision: &Revision, terms: Terms) -> Result<()> {
         let main = meta_of(&self.session.main, archive)?;
-        archive.put_revision(&main, &revision.pieces, retention, self.options.now)?;
+        record(archive, &main, revision, terms)?;
+        let mut items = Vec::new();
         for child in &self.session.children {
             let meta = meta_of(child, archive)?;
-            take_in(archive, child.source(), &meta, (retention, self.options.now), &mut |_| {})?;
-            archive.link(main.id, "child", meta.id)?;
+            take_in(archive, child.source(), &meta, terms, &mut |_| {})?;
+            let kind = format!("child {}", child.agent().unwrap_or_default());
+            items.push(SessionItem { kind, source: meta.id });
         }
         for output in &self.session.outputs {
-            let id = take_in_output(archive, output, (retention, self.options.now))?;
-            archive.link(main.id, "output", id)?;
+            let source = take_in_output(archive, output, terms)?;
+            items.push(SessionItem { kind: format!("output {}", output.call_id), source });
         }
-        Ok(())
+        archive.link(main.id, &items)
     }
 
     fn subject(&self, revision: &Revision, selected: &GatedPlan, origins: &[Origin]) -> Subject {
@@ -370,7 +375,7 @@ impl Run<'_, '_> {
         let main = &self.session.main;
         let edit = Edit {
             summary: bound.summary().to_owned(),
-            seed: seed(bound),
+            seed: bound.seed(),
             reclaimed: reclaimed_with_stubs(selected, origins),
             replaced_summaries: self.replaced_summaries(),
             masks: masks::of(self.reading, selected, origins)?,
@@ -466,9 +471,4 @@ fn reclaimed_with_stubs(selected: &GatedPlan, origins: &[Origin]) -> Vec<(SpanIn
 
 fn reclaimed_spans(selected: &GatedPlan, origins: &[Origin]) -> std::collections::BTreeSet<SpanIndex> {
     reclaimed_with_stubs(selected, origins).into_iter().map(|(at, _)| at).collect()
-}
-
-/// Derived ids are unique to a compaction: its tag, or the text of a summary that has none.
-fn seed(bound: &Bound) -> Vec<u8> {
-    bound.record().map_or_else(|| bound.summary().as_bytes().to_vec(), |record| record.tag.as_bytes().to_vec())
 }

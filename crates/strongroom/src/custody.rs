@@ -1,15 +1,19 @@
 //! Custody: cutting sources into pieces and handing them to the archive with what is known of them.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use strongroom_archive::{Archive, Cutter, SourceMeta};
-use strongroom_core::digest::{PieceId, RevisionId, SourceId};
+use strongroom_archive::Archive;
+use strongroom_archive::cut::Cutter;
+use strongroom_archive::custody::NewRevision;
+use strongroom_archive::source::{ItemFacts, SourceMeta, StoredRevision, source_id};
+use strongroom_core::digest::{Digest, PieceId, RevisionId, SourceId};
 use strongroom_core::error::Result;
 use strongroom_core::range::ByteRange;
+use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes;
 use strongroom_core::vault::{Loaded, Piece, Retention, Revision, Vault as _};
 
-use crate::files::FileIdentity;
 use crate::transcript::{Output, Transcript};
 
 /// How much of a source is read at once, in bytes.
@@ -80,6 +84,15 @@ pub fn revision_of_prefix(source: &dyn Bytes, len: u64) -> Result<RevisionId> {
     Ok(RevisionId::of(&ids))
 }
 
+/// When and how long something is taken into custody.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// How long it is kept at least.
+    pub retention: Retention,
+    /// The present.
+    pub now: Timestamp,
+}
+
 /// What the archive notes of a transcript.
 ///
 /// # Errors
@@ -87,33 +100,91 @@ pub fn revision_of_prefix(source: &dyn Bytes, len: u64) -> Result<RevisionId> {
 pub fn meta_of(transcript: &Transcript, archive: &Archive) -> Result<SourceMeta> {
     let name = match transcript.path() {
         Some(path) => path.display().to_string(),
-        None => format!("content:{}", strongroom_core::digest::Digest::of(&transcript.all_bytes()?)),
+        None => format!("content:{}", Digest::of(&transcript.all_bytes()?)),
     };
-    let identity = transcript.path().and_then(|path| std::fs::metadata(path).ok()).map(|meta| crate::files::identity(&meta));
-    let format = transcript.format().name();
-    let session = transcript.session().map(str::to_owned);
-    Ok(meta(archive, name, format, session, identity, transcript.source().len()))
+    Ok(SourceMeta {
+        id: source_id(archive.id(), &name),
+        name,
+        format: transcript.format().name().to_owned(),
+        session: transcript.session().map(str::to_owned),
+        facts: facts(transcript.path(), transcript.source().len()),
+    })
 }
 
-/// What the archive notes of a source.
-pub fn meta(
+/// By what a file is recognised as unchanged; of what is no file, its length alone.
+pub fn facts(path: Option<&Path>, len: u64) -> ItemFacts {
+    let meta = path.and_then(|path| std::fs::metadata(path).ok());
+    meta.map_or(ItemFacts { size_bytes: len, ..ItemFacts::default() }, |meta| ItemFacts {
+        size_bytes: meta.len(),
+        mtime_ms: meta.mtime().saturating_mul(1_000).saturating_add(meta.mtime_nsec() / 1_000_000),
+        inode: meta.ino(),
+        device: meta.dev(),
+    })
+}
+
+/// Takes a whole source into custody, reading it in chunks; memory does not grow with its size.
+///
+/// # Errors
+/// `Unavailable` when it cannot be read or stored.
+pub fn take_in(
     archive: &Archive,
-    name: String,
-    format: &str,
-    session: Option<String>,
-    identity: Option<FileIdentity>,
-    len: u64,
-) -> SourceMeta {
-    let identity = identity.unwrap_or(FileIdentity { size: len, modified_ms: 0, inode: 0, device: 0 });
-    SourceMeta {
-        id: archive.source_id(&name),
+    source: &dyn Bytes,
+    meta: &SourceMeta,
+    terms: Terms,
+    progress: &mut dyn FnMut(u64),
+) -> Result<StoredRevision> {
+    let mut reader = Reader { source, at: 0, progress };
+    archive.import(meta, &mut reader, terms.retention, terms.now)
+}
+
+/// Records a revision whose pieces are stored.
+///
+/// # Errors
+/// `Unavailable` when nothing was recorded.
+pub fn record(archive: &Archive, meta: &SourceMeta, revision: &Revision, terms: Terms) -> Result<()> {
+    let new = NewRevision { source: meta, pieces: &revision.pieces, retention: terms.retention, at: terms.now };
+    archive.put_revision(&new).map(|_| ())
+}
+
+/// Takes an out-of-line output into custody.
+///
+/// # Errors
+/// `Unavailable` when it cannot be stored.
+pub fn take_in_output(archive: &Archive, output: &Output, terms: Terms) -> Result<SourceId> {
+    let name = name_of(&output.path);
+    let meta = SourceMeta {
+        id: source_id(archive.id(), &name),
         name,
-        format: format.to_owned(),
-        session,
-        size: identity.size,
-        mtime_ms: identity.modified_ms,
-        inode: identity.inode,
-        device: identity.device,
+        format: "output".to_owned(),
+        session: None,
+        facts: facts(Some(&output.path), Bytes::len(&output.bytes)),
+    };
+    take_in(archive, &output.bytes, &meta, terms, &mut |_| {})?;
+    Ok(meta.id)
+}
+
+/// The name of a file in the archive: its absolute path.
+pub fn name_of(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
+
+/// A source as a stream.
+struct Reader<'a> {
+    source: &'a dyn Bytes,
+    at: u64,
+    progress: &'a mut dyn FnMut(u64),
+}
+
+impl std::io::Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let room = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
+        let end = self.source.len().min(self.at.saturating_add(room));
+        let bytes = self.source.read(ByteRange::new(self.at, end)).map_err(std::io::Error::other)?;
+        let (taken, _) = buffer.split_at_mut(bytes.len());
+        taken.copy_from_slice(&bytes);
+        (self.progress)(end - self.at);
+        self.at = end;
+        Ok(bytes.len())
     }
 }
 
@@ -154,48 +225,4 @@ pub struct LostPiece {
     pub range: ByteRange,
     /// Why.
     pub why: String,
-}
-
-/// Takes a whole source into custody, reading it in chunks; memory does not grow with its size.
-///
-/// # Errors
-/// `Unavailable` when it cannot be read or stored.
-pub fn take_in(
-    archive: &Archive,
-    source: &dyn Bytes,
-    meta: &SourceMeta,
-    retention: Retention,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Revision> {
-    let mut batch: Vec<Piece> = Vec::new();
-    let mut list: Vec<(PieceId, u64)> = Vec::new();
-    cut(source, &mut |piece| {
-        list.push((piece.id(), Bytes::len(piece.bytes())));
-        progress(Bytes::len(piece.bytes()));
-        batch.push(piece);
-        if batch.len() < BATCH {
-            return Ok(());
-        }
-        archive.store(&batch, retention)?;
-        batch.clear();
-        Ok(())
-    })?;
-    archive.store(&batch, retention)?;
-    archive.put_revision(meta, &list, retention)
-}
-
-/// Takes an out-of-line output into custody.
-///
-/// # Errors
-/// `Unavailable` when it cannot be stored.
-pub fn take_in_output(archive: &Archive, output: &Output, retention: Retention) -> Result<Revision> {
-    let identity = std::fs::metadata(&output.path).ok().map(|meta| crate::files::identity(&meta));
-    let name = name_of(&output.path);
-    let meta = meta(archive, name, "output", None, identity, Bytes::len(&output.bytes));
-    take_in(archive, &output.bytes, &meta, retention, &mut |_| {})
-}
-
-/// The name of a file in the archive: its absolute path.
-pub fn name_of(path: &Path) -> String {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }

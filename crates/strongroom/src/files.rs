@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use strongroom_core::error::{Error, Result};
@@ -16,19 +16,6 @@ pub struct FileBytes {
     file: File,
     len: u64,
     path: PathBuf,
-}
-
-/// What identifies a state of a file without reading it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileIdentity {
-    /// Bytes.
-    pub size: u64,
-    /// Last modification, milliseconds since the epoch.
-    pub modified_ms: i64,
-    /// Inode.
-    pub inode: u64,
-    /// Device.
-    pub device: u64,
 }
 
 impl FileBytes {
@@ -46,25 +33,6 @@ impl FileBytes {
             return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
         }
         Ok(Self { len: meta.len(), file, path: path.to_owned() })
-    }
-
-    /// What identifies the file's state.
-    ///
-    /// # Errors
-    /// `Unavailable` when it cannot be read.
-    pub fn identity(&self) -> Result<FileIdentity> {
-        let meta = self.file.metadata().map_err(|error| io_error(&self.path, "read", error))?;
-        Ok(identity(&meta))
-    }
-}
-
-/// What identifies the state of a file with this metadata.
-pub fn identity(meta: &std::fs::Metadata) -> FileIdentity {
-    FileIdentity {
-        size: meta.len(),
-        modified_ms: meta.mtime().saturating_mul(1_000).saturating_add(meta.mtime_nsec() / 1_000_000),
-        inode: meta.ino(),
-        device: meta.dev(),
     }
 }
 

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use strongroom_archive::Archive;
+use strongroom_archive::source::{SourceMeta, source_id};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes as _;
 
-use crate::custody::{meta, name_of, take_in};
+use crate::custody::{Terms, facts, name_of, take_in};
 use crate::files::FileBytes;
 use crate::policy::Policy;
 
@@ -111,15 +112,14 @@ fn import_file(
 ) -> Result<Taken> {
     let source = FileBytes::open(path)?;
     let name = name_of(path);
-    let identity = source.identity()?;
-    let facts = crate::custody::facts(Some(identity), source.len());
-    if options.recheck == Recheck::Trust && archive.unchanged(&name, facts)? {
+    let facts = facts(Some(path), source.len());
+    if options.recheck == Recheck::Trust && archive.is_unchanged(&name, &facts)? {
         return Ok(Taken::Unchanged);
     }
-    let format = strongroom_formats::detect(&source)?;
-    let session = strongroom_formats::session_of(&source);
-    let retention = options.policy.retention(&name, options.now)?;
-    let meta = meta(archive, name, format.name(), session, facts);
-    take_in(archive, &source, &meta, (retention, options.now), progress)?;
+    let format = strongroom_formats::detect(&source)?.name().to_owned();
+    let id = source_id(archive.id(), &name);
+    let meta = SourceMeta { id, name, format, session: None, facts };
+    let retention = options.policy.retention(&meta.name, options.now)?;
+    take_in(archive, &source, &meta, Terms { retention, now: options.now }, progress)?;
     Ok(Taken::Imported)
 }

@@ -36,3 +36,17 @@ pub mod import;
 
 pub use strongroom_core::error::{Error, ErrorKind, Result};
 pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};
+pub use strongroom_core::{evidence, gate, pointer, time, vault};
+pub use strongroom_evidence::{answer, query};
+
+/// The archive: open it, list it, check it.
+pub mod archive {
+    pub use strongroom_archive::source::StoredSource;
+    pub use strongroom_archive::verify::{Depth, Report};
+    pub use strongroom_archive::{Archive, Mode};
+}
+
+/// What was found in a source.
+pub mod source {
+    pub use strongroom_core::transcript::{Finding, Level};
+}

@@ -8,7 +8,7 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::digest::RevisionId;
 use strongroom_core::pointer::Pointer;
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar};
-use strongroom_core::vault::{BoundSpan, CompactionRecord, Location, Registry as _};
+use strongroom_core::vault::{BoundSpan, CompactionRecord, Location, Registry as _, Revision};
 
 use crate::reading::{ReadSpan, Reading};
 use crate::transcript::Transcript;
@@ -50,17 +50,18 @@ pub fn span(record: &CompactionRecord, pointer: Pointer) -> Result<&BoundSpan> {
 /// archive says.
 pub fn bytes(archive: &Archive, span: &BoundSpan) -> Result<Vec<u8>> {
     let location = location(span)?;
-    let mut bytes = Vec::new();
-    let mut parts = Vec::new();
-    for &range in location.ranges.as_slice() {
-        let part = archive.read(location.revision, range)?;
-        bytes.extend_from_slice(&part);
-        parts.push(part);
-    }
+    let revision = revision(archive, location)?;
+    let ranges = location.ranges.as_slice().iter();
+    let parts = ranges.map(|&range| archive.read(&revision, range)).collect::<Result<Vec<Vec<u8>>>>()?;
     if span_hash(parts.iter().map(Vec::as_slice)) != span.hash {
         return Err(Error::corrupt(format!("integrity failure at span #{}: its bytes differ from its hash", span.ordinal)));
     }
-    Ok(bytes)
+    Ok(parts.concat())
+}
+
+fn revision(archive: &Archive, location: &Location) -> Result<Revision> {
+    let found = archive.revision(location.revision)?;
+    found.ok_or_else(|| Error::not_found(format!("revision {} is not in this archive", location.revision)))
 }
 
 fn location(span: &BoundSpan) -> Result<&Location> {
@@ -93,10 +94,7 @@ impl<'a> Shower<'a> {
         bytes(self.archive, span)?;
         let location = location(span)?;
         if !self.sources.contains_key(&location.revision) {
-            let revision = self
-                .archive
-                .revision(location.revision)?
-                .ok_or_else(|| Error::not_found(format!("revision {} is not in this archive", location.revision)))?;
+            let revision = revision(self.archive, location)?;
             let (bytes, _) = crate::custody::restore(self.archive, &revision)?;
             let transcript = Transcript::from_bytes("original", bytes, Some(&self.format))?;
             self.sources.insert(location.revision, transcript);

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use strongroom_core::digest::{Digest, SourceId};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::{Segmentation, segment};
@@ -107,17 +106,6 @@ impl Transcript {
         Ok(self.source.read(ByteRange::new(0, self.source.len()))?.into_owned())
     }
 
-    /// The source's id in an archive: by its path, or by its content where it has none.
-    ///
-    /// # Errors
-    /// `Unavailable` when reading fails.
-    pub fn source_id(&self) -> Result<SourceId> {
-        match &self.path {
-            Some(_) => Ok(source_id(&self.name)),
-            None => Ok(source_id(&format!("content:{}", Digest::of(&self.all_bytes()?)))),
-        }
-    }
-
     /// The session id that most of its records name.
     pub fn session(&self) -> Option<&str> {
         self.index.records.iter().find_map(|record| record.session.as_deref())
@@ -127,11 +115,6 @@ impl Transcript {
     pub fn cwd(&self) -> Option<&str> {
         self.index.records.iter().find_map(|record| record.cwd.as_deref())
     }
-}
-
-/// The id of the source named `name`.
-pub fn source_id(name: &str) -> SourceId {
-    SourceId::new(Digest::of_parts("strongroom/source/1", [name.as_bytes()]))
 }
 
 /// A main transcript with the other items of its session.

@@ -15,7 +15,9 @@ pub(super) fn run(args: &Args, own: &ExportArgs) -> Result<End> {
     let archive = place::open_existing(args)?;
     let source = find(&archive, &own.source)?;
     let mut bytes = Vec::new();
-    archive.rebuild(source.latest.id, &mut bytes)?;
+    let missing = || Error::not_found(format!("{} has no revision", source.meta.name));
+    let revision = archive.latest_revision(source.meta.id)?.ok_or_else(missing)?;
+    archive.rebuild(&revision, &mut bytes)?;
     match &own.out {
         Some(path) => replace(path, &bytes, &mut || {})?,
         None => out::raw(&bytes)?,

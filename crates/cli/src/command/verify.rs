@@ -1,6 +1,7 @@
 //! `strongroom verify`.
 
 use strongroom::Result;
+use strongroom::archive::Depth;
 
 use crate::args::{Args, VerifyArgs};
 use crate::exit::End;
@@ -8,26 +9,25 @@ use crate::{out, place};
 
 pub(super) fn run(args: &Args, own: VerifyArgs) -> Result<End> {
     let archive = place::open_existing(args)?;
-    let report = archive.verify(own.read_data)?;
+    let depth = if own.read_data { Depth::Data } else { Depth::Catalog };
+    let report = archive.verify(depth, None);
+    let checkpoint = report.checkpoint.as_ref().map(ToString::to_string);
     if args.json {
-        let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+        let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
         let body = serde_json::json!({
-            "schema": 1, "pieces": report.pieces, "sources": report.sources, "compactions": report.compactions,
-            "journal_entries": report.entries, "read_data": own.read_data, "findings": findings,
+            "schema": 1, "pieces": report.pieces, "bytes_read": report.bytes_read, "checkpoint": checkpoint,
+            "problems": problems, "caveat": report.caveat(),
         });
         out::line(&body.to_string())?;
     } else {
-        out::line(&format!(
-            "{} pieces{}, {} sources, {} compactions, {} journal entries: {}",
-            report.pieces,
-            if own.read_data { " read back and compared" } else { "" },
-            report.sources,
-            report.compactions,
-            report.entries,
-            if report.findings.is_empty() { "no damage found".to_owned() } else { format!("{} findings", report.findings.len()) },
-        ))?;
-        report.findings.iter().try_for_each(|finding| out::line(&finding.to_string()))?;
-        out::note(strongroom::archive::NO_OUTSIDE_CHECKPOINT);
+        let read = if own.read_data { format!(" ({} bytes read back and compared)", report.bytes_read) } else { String::new() };
+        let found = if report.is_clean() { "no damage found".to_owned() } else { format!("{} problems", report.problems.len()) };
+        out::line(&format!("{} pieces{read}: {found}", report.pieces))?;
+        report.problems.iter().try_for_each(|problem| out::line(&problem.to_string()))?;
+        if let Some(checkpoint) = checkpoint {
+            out::line(&checkpoint)?;
+        }
+        report.caveat().iter().for_each(|caveat| out::note(caveat));
     }
-    Ok(if report.findings.is_empty() { End::Done } else { End::Unavailable })
+    Ok(if report.is_clean() { End::Done } else { End::Unavailable })
 }

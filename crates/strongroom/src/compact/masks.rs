@@ -5,7 +5,7 @@ use strongroom_core::error::Result;
 use strongroom_core::judge::{GatedPlan, Permitted};
 use strongroom_core::plan::Wanted;
 use strongroom_core::span::SpanIndex;
-use strongroom_core::transcript::{Encoding, TextRange};
+use strongroom_core::transcript::BlockKind;
 use strongroom_evidence::examine::Secret;
 use strongroom_formats::Mask;
 
@@ -49,17 +49,15 @@ fn masked(selected: &GatedPlan, origins: &[Origin]) -> Vec<(SpanIndex, u32)> {
     selected.permitted().iter().filter_map(own).collect()
 }
 
-/// The raw bytes of one secret in a text. Secrets in arguments hide the whole argument string.
+/// The raw bytes of one secret in a text or argument.
 fn mask(reading: &Reading<'_>, span: &ReadSpan<'_>, secret: &Secret, ordinal: u32) -> Result<Option<Mask>> {
     let Some(block) = span.content.blocks.iter().find(|block| block.at == secret.at) else { return Ok(None) };
     let source = reading.transcript.source();
     let replacement = replacement(secret, ordinal);
     if let Some(pointer) = &secret.argument {
-        let leaf = block.arguments.iter().flat_map(|tree| &tree.leaves).find(|leaf| leaf.pointer == *pointer);
-        let Some(leaf) = leaf else { return Ok(None) };
-        let inside = TextRange { range: leaf.text_range(), encoding: Encoding::Json };
-        let range = strongroom_formats::raw_range(source, inside, secret.range.clone())?;
-        return Ok(Some(Mask { range, replacement }));
+        let BlockKind::Call(call) = &block.block.kind else { return Ok(None) };
+        let range = strongroom_formats::argument_range(source, call.arguments, pointer, secret.range.clone())?;
+        return Ok(range.map(|range| Mask { range, replacement }));
     }
     let mut before = 0;
     for &part in &block.block.text {
