@@ -40,14 +40,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Proposes `candidates`; pinned spans are left out.
-    pub fn propose(candidates: Vec<Candidate>) -> Self {
-        Self {
-            candidates: candidates
-                .into_iter()
-                .filter(|candidate| candidate.evidence.pinned.is_none())
-                .collect(),
-        }
+    /// Proposes `candidates`; of pinned spans only masks are wanted. Spans that are not carried over are numbered
+    /// from `first_free`, which is at least 1.
+    pub fn propose(candidates: Vec<Candidate>, first_free: u32) -> Self {
+        let candidates = candidates.into_iter().filter(may_be_wanted).collect();
+        Self { candidates, first_free: first_free.max(1) }
     }
 
     /// The candidates.

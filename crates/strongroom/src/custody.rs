@@ -75,9 +75,9 @@ fn revision(source: SourceId, pieces: Vec<(PieceId, u64)>) -> Revision {
 /// # Errors
 /// `Unavailable` when reading fails.
 pub fn revision_of_prefix(source: &dyn Bytes, len: u64) -> Result<RevisionId> {
-    let bytes = source.read(ByteRange::new(0, len.min(source.len())))?;
+    let bytes = source.read(ByteRange::new(0, len.min(source.len())))?.into_owned();
     let mut ids = Vec::new();
-    cut(bytes.as_ref(), &mut |piece| {
+    cut(&bytes, &mut |piece| {
         ids.push(piece.id());
         Ok(())
     })?;
