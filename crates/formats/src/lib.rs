@@ -33,12 +33,10 @@ mod codex;
 
 mod claude_code;
 
+mod detect;
+
 pub use content::{ARGUMENT_BYTES_MAX, argument_range, arguments, raw_range, text};
+pub use detect::{LINES_MAX, all, by_name, detect};
 pub use document::DOCUMENT_BYTES_MAX;
 pub use format::{Edit, Format, Mask, Resume};
 pub use part::PASTE_BYTES_MIN;
-
-/// All formats that can be read.
-pub fn all() -> &'static [&'static dyn Format] {
-    &[&claude_code::ClaudeCode, &codex::Codex, &openai_chat::OpenAiChat, &anthropic_messages::AnthropicMessages]
-}

@@ -137,7 +137,9 @@ pub(super) fn mark_copies(source: &dyn Bytes, records: &mut [Record], reader: &R
                         }
                     }
                 }
-                _ if is_event => copies.extend(twins.meet(Side::Event, &key, own).map(|original| (own, original))),
+                _ if is_event => {
+                    copies.extend(twins.meet(Side::Event, &key, own).map(|original| (own, original)))
+                }
                 _ => {}
             }
         }

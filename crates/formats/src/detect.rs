@@ -1,0 +1,297 @@
+//! Telling formats apart by their content. A file's name is never looked at.
+
+use strongroom_core::error::{Error, Result};
+use strongroom_core::range::ByteRange;
+use strongroom_core::transcript::Bytes;
+
+use crate::anthropic_messages::AnthropicMessages;
+use crate::claude_code::ClaudeCode;
+use crate::codex::Codex;
+use crate::document::DOCUMENT_BYTES_MAX;
+use crate::format::{Format, refuse_empty};
+use crate::json::{Kind, Tape, Value};
+use crate::lines::Lines;
+use crate::openai_chat::OpenAiChat;
+
+/// All formats that can be read.
+pub fn all() -> &'static [&'static dyn Format] {
+    &[&ClaudeCode, &Codex, &OpenAiChat, &AnthropicMessages]
+}
+
+/// The format users call `name`.
+pub fn by_name(name: &str) -> Option<&'static dyn Format> {
+    all().iter().copied().find(|format| format.name() == name)
+}
+
+/// How many lines are looked at: sessions may begin with titles, snapshots or damage.
+pub const LINES_MAX: u32 = 50;
+
+/// Files that are no text, by how they begin.
+const BINARIES: [(&[u8], &str); 9] = [
+    (b"SQLite format 3\0", "a SQLite database"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x28\xB5\x2F\xFD", "a zstd-compressed file; unpack it first"),
+    (b"\x1F\x8B", "a gzip-compressed file; unpack it first"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xFF\xD8\xFF", "a JPEG image"),
+    (b"%PDF", "a PDF document"),
+    (b"\x7FELF", "a program"),
+    (b"\xFF\xFE", "UTF-16 text"),
+];
+
+/// Finds the format of `source` by its content.
+///
+/// # Errors
+/// `InvalidInput` naming what was found instead, and as [`Bytes::read`].
+pub fn detect(source: &dyn Bytes) -> Result<&'static dyn Format> {
+    refuse_empty(source)?;
+    let head = source.read(ByteRange::new(0, source.len().min(8192)))?;
+    if let Some((_, what)) = BINARIES.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Err(Error::invalid_input(format!("{what}, not a transcript")));
+    }
+    let mut seen = Seen::default();
+    if let Some(format) = by_lines(source, &mut seen)? {
+        return Ok(format);
+    }
+    by_document(source, &head, &seen)
+}
+
+/// What the first lines turned out to be.
+#[derive(Default)]
+struct Seen {
+    /// Lines that are JSON objects on their own.
+    objects: u32,
+    /// Lines that are not blank.
+    lines: u32,
+    /// The keys of the first object.
+    keys: Vec<String>,
+}
+
+fn by_lines(source: &dyn Bytes, seen: &mut Seen) -> Result<Option<&'static dyn Format>> {
+    let mut lines = Lines::new(source);
+    let mut tape = Tape::new();
+    while let Some(line) = lines.next_line()? {
+        if line.number > LINES_MAX {
+            break;
+        }
+        let bytes = line.bytes.unwrap_or_default();
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let blank = bytes.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0);
+        seen.lines += u32::from(!blank);
+        let start = bytes.iter().position(|byte| *byte == b'{').unwrap_or(bytes.len());
+        let object = bytes.get(start..).unwrap_or_default();
+        if object.is_empty() || std::str::from_utf8(object).is_err() || tape.scan(object).is_err() {
+            continue;
+        }
+        let Some(value) = tape.root(object, 0) else { continue };
+        seen.objects += 1;
+        if seen.keys.is_empty() {
+            seen.keys = value.entries().filter_map(|(key, _)| key.string()).take(8).map(Into::into).collect();
+        }
+        if let Some(format) = of_line(value) {
+            return Ok(Some(format));
+        }
+    }
+    Ok(None)
+}
+
+/// The format of a line of a log.
+fn of_line(value: Value<'_>) -> Option<&'static dyn Format> {
+    let has = |key: &str| value.get(key).is_some();
+    let kind = value.string_at("type").unwrap_or_default();
+    let is_object = |key: &str| value.get(key).is_some_and(|value| value.kind() == Kind::Object);
+    let has_parts = value.path(&["message", "parts"]).is_some();
+    let linked = [
+        "parentUuid",
+        "leafUuid",
+        "snapshot",
+        "operation",
+        "uuid",
+        "customTitle",
+        "aiTitle",
+        "lastPrompt",
+        "mode",
+    ];
+    let links = has("sessionId") && !has("projectHash") && linked.iter().any(|key| has(key));
+    let says = matches!(kind.as_ref(), "user" | "assistant")
+        && value.path(&["message", "role"]).is_some()
+        && !has("session_id");
+    let titled = kind == "summary" && has("leafUuid") || kind == "file-history-snapshot" && has("snapshot");
+    if (links || says || titled) && !has_parts {
+        return Some(&ClaudeCode);
+    }
+    (has("timestamp") && !kind.is_empty() && is_object("payload")).then_some(&Codex)
+}
+
+fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<&'static dyn Format> {
+    let refuse = |what: String| Err(Error::invalid_input(what));
+    let start = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+    if !start.starts_with(b"{") && !start.starts_with(b"[") {
+        let what = if head.contains(&0) { "a binary file" } else { "text that is not JSON" };
+        return refuse(format!("{what}, not a transcript"));
+    }
+    if seen.objects > 1 {
+        return refuse(format!(
+            "JSON lines of an unknown kind; the first has the keys {}",
+            seen.keys.join(", ")
+        ));
+    }
+    if source.len() > DOCUMENT_BYTES_MAX {
+        return refuse(format!(
+            "a document of {} bytes is over the limit of {DOCUMENT_BYTES_MAX} bytes",
+            source.len()
+        ));
+    }
+    let bytes = source.read(ByteRange::new(0, source.len()))?;
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    let mut tape = Tape::new();
+    if let Err(damage) = tape.scan(text) {
+        return damaged(text).ok_or_else(|| Error::invalid_input(format!("not a JSON document: {damage}")));
+    }
+    let Some(root) = tape.root(text, 0) else { return refuse("a document without a value".to_owned()) };
+    match of_document(root) {
+        Some(format) => Ok(format),
+        None => refuse(format!("JSON of an unknown kind, {}", outline(root))),
+    }
+}
+
+fn outline(root: Value<'_>) -> String {
+    match root.kind() {
+        Kind::Object => {
+            let keys: Vec<String> =
+                root.entries().take(8).filter_map(|(key, _)| key.string()).map(Into::into).collect();
+            if keys.is_empty() {
+                "an empty object".to_owned()
+            } else {
+                format!("an object with the keys {}", keys.join(", "))
+            }
+        }
+        Kind::Array => format!("a list of {} values", root.elements().count()),
+        Kind::Null | Kind::True | Kind::False | Kind::Number | Kind::String => "a single value".to_owned(),
+    }
+}
+
+/// A body that is cut off is told by the words in it.
+fn damaged(text: &[u8]) -> Option<&'static dyn Format> {
+    let has = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
+    if !has("\"role\"") || !has("\"content\"") {
+        return None;
+    }
+    Some(if has("\"tool_use\"") || has("\"tool_result\"") { &AnthropicMessages } else { &OpenAiChat })
+}
+
+fn of_document(root: Value<'_>) -> Option<&'static dyn Format> {
+    let messages = if root.kind() == Kind::Array { Some(root) } else { root.get("messages") };
+    let messages = messages.filter(|messages| messages.kind() == Kind::Array)?;
+    let first = messages.elements().next();
+    let chat = |message: Value<'_>| message.get("role").is_some() && message.get("parts").is_none();
+    if first.map_or(root.kind() == Kind::Array, |first| !chat(first)) {
+        return None;
+    }
+    if root.get("system").is_some() || root.get("anthropic_version").is_some() {
+        return Some(&AnthropicMessages);
+    }
+    if let Some(format) = messages.elements().find_map(of_message) {
+        return Some(format);
+    }
+    let claude = root.string_at("model").is_some_and(|model| model.contains("claude"));
+    let schema = root
+        .get("tools")
+        .into_iter()
+        .flat_map(Value::elements)
+        .any(|tool| tool.get("input_schema").is_some());
+    Some(if claude || schema { &AnthropicMessages } else { &OpenAiChat })
+}
+
+/// Content parts that only one of the two APIs has.
+const ANTHROPIC_PARTS: [&str; 7] =
+    ["tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use"];
+const OPENAI_PARTS: [&str; 4] = ["image_url", "input_audio", "file", "refusal"];
+
+fn of_message(message: Value<'_>) -> Option<&'static dyn Format> {
+    let role = message.string_at("role").unwrap_or_default();
+    if matches!(role.as_ref(), "tool" | "function" | "developer" | "system")
+        || message.get("tool_calls").is_some()
+    {
+        return Some(&OpenAiChat);
+    }
+    message.get("content").into_iter().flat_map(Value::elements).find_map(|part| {
+        let kind = part.string_at("type")?;
+        if ANTHROPIC_PARTS.contains(&kind.as_ref()) {
+            return Some(&AnthropicMessages as &'static dyn Format);
+        }
+        OPENAI_PARTS.contains(&kind.as_ref()).then_some(&OpenAiChat as &'static dyn Format)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use strongroom_core::error::ErrorKind;
+
+    use super::*;
+
+    fn name(text: &str) -> String {
+        match detect(&text.as_bytes().to_vec()) {
+            Ok(format) => format.name().to_owned(),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::InvalidInput);
+                error.to_string()
+            }
+        }
+    }
+
+    #[test]
+    fn formats_are_told_apart_by_content() {
+        let cases = [
+            (r#"{"type":"summary","summary":"T","leafUuid":"x"}"#, "claude-code"),
+            (
+                "garbage\n\n{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}",
+                "claude-code",
+            ),
+            (
+                r#"{"timestamp":"2026-04-02T10:00:05.113Z","type":"session_meta","payload":{"id":"x"}}"#,
+                "codex",
+            ),
+            (r#"[{"role":"user","content":"hi"}]"#, "openai-chat"),
+            (r#"{"model":"gpt-5.4","messages":[{"role":"user","content":"hi"}]}"#, "openai-chat"),
+            (r#"{"model":"claude-x","messages":[{"role":"user","content":"hi"}]}"#, "anthropic-messages"),
+            (
+                "{\n \"system\": \"s\",\n \"messages\": [\n  {\"role\":\"user\",\"content\":\"hi\"}\n ]\n}",
+                "anthropic-messages",
+            ),
+            (
+                r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}]"#,
+                "anthropic-messages",
+            ),
+            (r#"{"messages":[{"role":"user","content":"hi"},{"role":"assi"#, "openai-chat"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(name(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_transcript_is_named() {
+        let cases = [
+            ("", "an empty file"),
+            ("SQLite format 3\0...", "SQLite database"),
+            ("\0\0\0\u{1}", "a binary file"),
+            ("hello", "text that is not JSON"),
+            ("{}", "an empty object"),
+            ("{\"a\":1}\n{\"a\":2}\n", "JSON lines of an unknown kind; the first has the keys a"),
+            ("[1,2]", "a list of 2 values"),
+            ("{\"a\":", "cut off"),
+        ];
+        for (text, expected) in cases {
+            assert!(name(text).contains(expected), "{text:?}: {}", name(text));
+        }
+    }
+
+    #[test]
+    fn names_lead_to_formats() {
+        for format in all() {
+            assert_eq!(by_name(format.name()).unwrap().name(), format.name());
+        }
+        assert!(by_name("pi").is_none());
+    }
+}
