@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
-use strongroom_core::transcript::{BlockRef, SourceIndex, TextRange};
+use strongroom_core::transcript::{Arguments, BlockRef, SourceIndex, TextRange};
 
 use crate::content::SpanContent;
 use crate::examine::Examination;
@@ -140,6 +140,18 @@ pub struct SideText {
 pub trait RawMap {
     /// The raw bytes behind `decoded`, a range of bytes of the decoded text of `range`.
     fn raw(&self, source: usize, range: TextRange, decoded: Range<usize>) -> Option<ByteRange>;
+
+    /// The raw bytes behind `decoded`, a range of bytes of the decoded string at `pointer` inside the arguments `at`.
+    fn argument(
+        &self,
+        source: usize,
+        at: Arguments,
+        pointer: &str,
+        decoded: Range<usize>,
+    ) -> Option<ByteRange> {
+        let _ = (source, at, pointer, decoded);
+        None
+    }
 
     /// The decoded text of `range`.
     fn decoded(&self, source: usize, range: TextRange) -> Option<String> {

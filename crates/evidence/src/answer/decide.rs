@@ -1,0 +1,627 @@
+//! Verdicts: from what was found to an answer, form by form.
+
+use super::absence;
+use super::cite::Citer;
+use super::matching::Compiled;
+use super::position::{Lie, Positions};
+use super::report::{self, Report};
+use super::row::{Row, What};
+use super::select::{self, Found};
+use super::{Answer, Finding, Options, PassedOver, Searched, Verdict, facet};
+use crate::effect::{Assumption, Outcome};
+use crate::query::{Field, Form, Noun, Query, QueryError, Sign};
+use crate::session::{Hole, HoleKind, Scope};
+
+/// The most events that are cited where the query sets no limit.
+const EVENTS_MAX: usize = 50;
+
+/// Everything a decision about one clause needs.
+pub(super) struct Case<'c, 's> {
+    pub(super) scope: &'s Scope<'s>,
+    pub(super) clause: &'c Compiled<'c>,
+    pub(super) positions: &'c Positions<'s>,
+    pub(super) options: &'c Options<'c>,
+    pub(super) reading: String,
+}
+
+/// What a decision comes to, before it is put together.
+#[derive(Default)]
+pub(super) struct Draft<'s> {
+    pub(super) verdict: Option<Verdict>,
+    pub(super) answer: Option<String>,
+    pub(super) values: Vec<Finding>,
+    pub(super) cited: Vec<Row<'s>>,
+    pub(super) reports: Vec<Report<'s>>,
+    pub(super) blocking_rows: Vec<Row<'s>>,
+    pub(super) blocking_holes: Vec<&'s Hole>,
+    pub(super) absent: bool,
+}
+
+pub(super) fn decide(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result<Answer, QueryError> {
+    let positions = Positions::new(scope);
+    let first = Compiled::new(&query.clause, options.strictness)?;
+    let case = Case { scope, clause: &first, positions: &positions, options, reading: query.to_string() };
+    let mut found = select::find(scope, &first, &positions, options)?;
+    let Some(order) = &query.order else {
+        let draft = case.form(query.form.unwrap_or(query.clause.noun.default_form()), &found)?;
+        return case.assemble(draft);
+    };
+    let second = Compiled::new(&order.clause, options.strictness)?;
+    let other = Case { clause: &second, reading: case.reading.clone(), ..case };
+    let against = select::find(scope, &second, &positions, options)?;
+    let Some(form) = query.form else { return relate(&case, &found, &other, &against) };
+    let Some(mark) = select::picked(&against, order.pick) else {
+        return other.one_side_missing(&against);
+    };
+    select::keep_ordered(&mut found, order, mark, &positions);
+    let draft = case.form(form, &found)?;
+    let mut answer = case.assemble(draft)?;
+    if answer.verdict == Verdict::Supported {
+        answer.citations.extend(other.citer().row(mark));
+    }
+    Ok(answer)
+}
+
+impl<'c, 's> Case<'c, 's> {
+    pub(super) fn citer(&self) -> Citer<'c, 's> {
+        Citer { scope: self.scope, clause: self.clause, options: self.options }
+    }
+
+    fn noun(&self) -> Noun {
+        self.clause.clause.noun
+    }
+
+    fn form(&self, form: Form, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
+        match form {
+            Form::Ever => self.ever(found),
+            Form::Count => Ok(self.count(found)),
+            Form::First | Form::Last | Form::List => self.some(form, found),
+            Form::Value => Ok(self.value(found)),
+            Form::Now => Ok(self.now(found)),
+        }
+    }
+
+    fn ever(&self, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
+        if !found.yes.is_empty() {
+            let times = match found.yes.len() {
+                1 => "yes".to_owned(),
+                n => format!("yes, {n} times"),
+            };
+            return Ok(self.supported(
+                format!("{times}{}", self.remark(&found.yes)),
+                found.yes.clone(),
+                found,
+            ));
+        }
+        if let Some(draft) = self.probed(found)? {
+            return Ok(draft);
+        }
+        self.nothing(found)
+    }
+
+    /// Nothing definite was found: reported, blocked, failed, or absent.
+    fn nothing(&self, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
+        let reports = report::find(self.scope, self.clause, self.positions);
+        if !reports.is_empty() {
+            return Ok(self.unverified(reports));
+        }
+        if !found.maybe.is_empty() || !found.holes.is_empty() {
+            let words = if found.maybe.iter().all(select::is_opaque) {
+                "nothing definite"
+            } else {
+                "only possible matches"
+            };
+            return Ok(self.blocked(format!("neither yes nor no: {words}"), found));
+        }
+        if !found.negative.is_empty() {
+            let words = outcomes(&found.negative);
+            return Ok(self.supported(format!("no: {words}"), found.negative.clone(), found));
+        }
+        Ok(Draft {
+            verdict: Some(Verdict::Absent),
+            answer: Some(self.absent_words()),
+            absent: true,
+            ..Draft::default()
+        })
+    }
+
+    fn absent_words(&self) -> String {
+        let union =
+            self.clause.union.map(|union| format!(" ({}: {})", union.name, union.words)).unwrap_or_default();
+        format!("no{union}")
+    }
+
+    /// A file that may have been written is shown not to be by a later look that finds it missing.
+    fn probed(&self, found: &Found<'s>) -> Result<Option<Draft<'s>>, QueryError> {
+        let written = |term: &super::matching::Compact| {
+            term.field == Some(Field::Op)
+                && term.sign == Sign::Holds
+                && term.atoms().all(|atom| matches!(atom.to_string().as_str(), "written" | "created"))
+        };
+        let asks = self.noun() == Noun::Files && self.clause.terms.iter().any(written);
+        let named = self
+            .clause
+            .terms
+            .iter()
+            .any(|term| matches!(term.field, Some(Field::Path | Field::Target)) || term.is_word());
+        if !asks || !named || !found.holes.is_empty() || (found.maybe.is_empty() && found.negative.is_empty())
+        {
+            return Ok(None);
+        }
+        let rows = select::candidates(self.scope, self.clause.clause, self.options)?;
+        let missing = rows.into_iter().filter(|row| {
+            facet::is_missing(row)
+                && self.clause.test(row, self.positions, super::matching::Leave::Kind)
+                    == super::truth::Truth::Yes
+        });
+        let probe = missing
+            .last()
+            .filter(|probe| found.maybe.iter().all(|row| self.positions.lie(row, probe) == Lie::Before));
+        Ok(probe.map(|probe| {
+            let mut cited = found.negative.clone();
+            cited.extend(found.maybe.iter().take(3).cloned());
+            cited.push(probe);
+            Draft {
+                cited,
+                ..self.supported(
+                    "no: it was looked for afterwards and is missing".to_owned(),
+                    Vec::new(),
+                    found,
+                )
+            }
+        }))
+    }
+
+    fn unverified(&self, reports: Vec<Report<'s>>) -> Draft<'s> {
+        let missing = if self.noun() == Noun::Rules { "no user message" } else { "no tool call" };
+        let words: Vec<String> = reports.iter().map(|report| format!("\"{}\"", report.text())).collect();
+        let answer = format!("{missing} shows it; it is only reported: {}", words.join(", "));
+        Draft { verdict: Some(Verdict::Unverified), answer: Some(answer), reports, ..Draft::default() }
+    }
+
+    fn supported(&self, answer: String, cited: Vec<Row<'s>>, found: &Found<'s>) -> Draft<'s> {
+        Draft {
+            verdict: Some(Verdict::Supported),
+            answer: Some(answer),
+            values: self.findings(&cited),
+            cited,
+            blocking_holes: found.holes.clone(),
+            ..Draft::default()
+        }
+    }
+
+    fn blocked(&self, answer: String, found: &Found<'s>) -> Draft<'s> {
+        Draft {
+            verdict: Some(Verdict::Insufficient),
+            answer: Some(format!("{answer}{}", missing_words(&found.holes, &found.maybe))),
+            blocking_rows: found.maybe.clone(),
+            blocking_holes: found.holes.clone(),
+            ..Draft::default()
+        }
+    }
+
+    fn count(&self, found: &Found<'s>) -> Draft<'s> {
+        let rows = self.countable(&found.yes);
+        let n = rows.len();
+        if !found.holes.is_empty() || !found.maybe.is_empty() {
+            let mut draft = self.blocked(format!("at least {n}"), found);
+            draft.values = self.findings(&rows);
+            draft.cited = rows;
+            return draft;
+        }
+        if n == 0 {
+            return Draft {
+                verdict: Some(Verdict::Absent),
+                answer: Some("0".to_owned()),
+                absent: true,
+                ..Draft::default()
+            };
+        }
+        self.supported(n.to_string(), rows, found)
+    }
+
+    /// Events: one effect of a program on one target once, an attachment once by its bytes.
+    fn countable(&self, rows: &[Row<'s>]) -> Vec<Row<'s>> {
+        let mut seen: Vec<String> = Vec::new();
+        let mut kept = Vec::new();
+        for row in rows {
+            let key = match &row.what {
+                What::Effect(effect) | What::File(effect) => {
+                    format!(
+                        "{} {:?} {} {} {}",
+                        row.source,
+                        row.span,
+                        effect.kind.word(),
+                        effect.target.words(),
+                        effect.program
+                    )
+                }
+                What::Attachment(_) => self.attachment_key(row),
+                _ => String::new(),
+            };
+            if key.is_empty() || !seen.contains(&key) {
+                seen.push(key);
+                kept.push(row.clone());
+            }
+        }
+        kept
+    }
+
+    fn attachment_key(&self, row: &Row<'s>) -> String {
+        let range = row.view.index.block(row.start).map(|block| block.range);
+        let text = range.and_then(|range| {
+            let plain = strongroom_core::transcript::TextRange {
+                range,
+                encoding: strongroom_core::transcript::Encoding::Plain,
+            };
+            self.options.raw.decoded(row.source, plain)
+        });
+        text.map(|text| strongroom_core::digest::Digest::of(text.as_bytes()).to_string()).unwrap_or_default()
+    }
+
+    fn some(&self, form: Form, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
+        let edge = match form {
+            Form::First => found.yes.first(),
+            Form::Last => found.yes.last(),
+            _ => None,
+        };
+        if let Some(row) = edge {
+            let open = self.open_side(form, row, found);
+            if !open.is_empty() {
+                let found = Found { holes: open, ..Found::default() };
+                let mut draft = self.blocked(format!("the {} that can be read", form.word()), &found);
+                draft.cited = vec![row.clone()];
+                return Ok(draft);
+            }
+            return Ok(self.supported(
+                format!("{}{}", self.summary(row), self.remark(std::slice::from_ref(row))),
+                vec![row.clone()],
+                found,
+            ));
+        }
+        if !found.yes.is_empty() {
+            let n = found.yes.len();
+            let noun = if n == 1 { "match" } else { "matches" };
+            return Ok(self.supported(
+                format!("{n} {noun}{}", self.remark(&found.yes)),
+                found.yes.clone(),
+                found,
+            ));
+        }
+        if self.noun().is_act() {
+            return match self.probed(found)? {
+                Some(draft) => Ok(draft),
+                None => self.nothing(found),
+            };
+        }
+        Ok(self.blocked("nothing with these words".to_owned(), found))
+    }
+
+    /// Holes on the side of `row` that is open: before the first, behind the last. Boundaries keep the user's
+    /// first words, so a summary alone does not unsettle them.
+    fn open_side(&self, form: Form, row: &Row<'s>, found: &Found<'s>) -> Vec<&'s Hole> {
+        let own = row.record().map_or(0, |record| record.range.start());
+        let beyond = |hole: &&'s Hole| {
+            if hole.source != row.view.source {
+                return true;
+            }
+            if form == Form::First {
+                let summary = matches!(hole.kind, HoleKind::ForeignSummary | HoleKind::OriginalGone);
+                return hole.range.start() < own && !(summary && self.noun() == Noun::Said);
+            }
+            hole.range.start() > own
+        };
+        found.holes.iter().copied().filter(beyond).collect()
+    }
+
+    fn value(&self, found: &Found<'s>) -> Draft<'s> {
+        let Some(last) = found.yes.last() else {
+            return self.blocked("not recorded".to_owned(), found);
+        };
+        let history = self.history(&found.yes);
+        let cited = if history.len() > 1 { history.clone() } else { vec![last.clone()] };
+        let answer = match history.len() {
+            0 | 1 => self.summary(last),
+            n => format!("{} (the last of {n} values)", self.summary(last)),
+        };
+        self.supported(answer, cited, found)
+    }
+
+    /// The values in order, each where it differs from the one before it of the same key.
+    fn history(&self, rows: &[Row<'s>]) -> Vec<Row<'s>> {
+        let mut kept: Vec<Row<'s>> = Vec::new();
+        for row in rows {
+            let Some((key, value)) = key_value(row) else { continue };
+            let before = kept.iter().rev().filter_map(key_value).find(|(own, _)| *own == key);
+            if before.is_none_or(|(_, own)| own != value) {
+                kept.push(row.clone());
+            }
+        }
+        kept
+    }
+
+    fn now(&self, found: &Found<'s>) -> Draft<'s> {
+        let Some(last) = found.yes.last() else {
+            return self.blocked("nothing with these words".to_owned(), found);
+        };
+        let mut draft = self.blocked(format!("last seen: {}", self.summary(last)), found);
+        draft.values = self.findings(std::slice::from_ref(last));
+        draft.cited = vec![last.clone()];
+        draft
+    }
+
+    /// Says that all, or some, of what is found lies on an abandoned branch.
+    fn remark(&self, rows: &[Row<'s>]) -> String {
+        let left = |row: &&Row<'s>| {
+            row.record().is_some_and(|record| record.branch == strongroom_core::transcript::Branch::Abandoned)
+        };
+        match rows.iter().filter(left).count() {
+            0 => String::new(),
+            n if n == rows.len() => ", on an abandoned branch".to_owned(),
+            n => format!(", {n} of them on an abandoned branch"),
+        }
+    }
+
+    /// One row in words.
+    fn summary(&self, row: &Row<'s>) -> String {
+        match &row.what {
+            What::Value { key, value } => format!("{key} = {}", self.masked(row, value)),
+            What::Usage(_, amount) => amount.to_string(),
+            What::Effect(effect) | What::File(effect) => {
+                format!("{} {}: {}", effect.kind.word(), effect.target.words(), effect.outcome)
+            }
+            What::Literal(_, norm) => norm.clone(),
+            _ => {
+                let text = row.own.first().map_or("", super::row::Piece::focused);
+                let quote = self.citer().first(row).map(|citation| citation.quote).unwrap_or_default();
+                let shown = if quote.contains(text) || quote.is_empty() { &quote } else { text };
+                let line: String = shown.chars().take(200).collect();
+                line.trim().replace('\n', " ")
+            }
+        }
+    }
+
+    /// A value with its secrets replaced by their fingerprints.
+    fn masked(&self, row: &Row<'s>, value: &str) -> String {
+        let Some(examined) = row.examined() else { return value.to_owned() };
+        let mut shown = value.to_owned();
+        for secret in &examined.examination.secrets {
+            for piece in row.own.iter().filter(|piece| piece.at == secret.at) {
+                if let Some(text) = piece.text.get(secret.range.clone()).filter(|text| !text.is_empty()) {
+                    shown = hide(&shown, text, &select::fingerprint(text, self.options));
+                }
+            }
+        }
+        shown
+    }
+
+    fn findings(&self, rows: &[Row<'s>]) -> Vec<Finding> {
+        let mut findings: Vec<Finding> = Vec::new();
+        for row in rows {
+            let finding = match &row.what {
+                What::Value { key, value } => Finding { key: key.clone(), value: self.masked(row, value) },
+                What::Usage(key, amount) => Finding { key: (*key).to_owned(), value: amount.to_string() },
+                What::Literal(kind, norm) => {
+                    Finding { key: kind.word().to_owned(), value: self.masked(row, norm) }
+                }
+                What::File(effect) => {
+                    let agent = facet::agent_of(row.view, row.start.record)
+                        .map(|agent| format!(" by agent {agent}"))
+                        .unwrap_or_default();
+                    let done = facet::operation(effect).unwrap_or(effect.kind.word());
+                    Finding { key: effect.target.words().to_owned(), value: format!("{done}{agent}") }
+                }
+                What::Effect(effect) => Finding {
+                    key: effect.kind.word().to_owned(),
+                    value: format!("{}: {}", effect.target.words(), effect.outcome),
+                },
+                What::Agent(id) => {
+                    Finding { key: "agent".to_owned(), value: id.clone().unwrap_or_else(|| "?".to_owned()) }
+                }
+                What::Session(id) => Finding { key: "session".to_owned(), value: id.clone() },
+                What::Rule => Finding { key: "rule".to_owned(), value: self.summary(row) },
+                _ => continue,
+            };
+            if !findings.contains(&finding) || matches!(row.what, What::Value { .. }) {
+                findings.push(finding);
+            }
+        }
+        findings
+    }
+
+    fn limit(&self) -> usize {
+        let term = self.clause.terms.iter().find(|term| term.field == Some(Field::Limit));
+        let atom = term.and_then(|term| term.atoms().next());
+        atom.and_then(|atom| atom.to_string().parse().ok()).unwrap_or(EVENTS_MAX)
+    }
+
+    fn one_side_missing(&self, found: &Found<'s>) -> Result<Answer, QueryError> {
+        let draft = self.ever(found)?;
+        let mut answer = self.assemble(draft)?;
+        let side = self.clause.clause.to_string();
+        let words = answer.answer.take().unwrap_or_default();
+        answer.answer = Some(format!("{side}: {words}"));
+        Ok(answer)
+    }
+
+    pub(super) fn assemble(&self, draft: Draft<'s>) -> Result<Answer, QueryError> {
+        let citer = self.citer();
+        let cited = draft.cited.iter().take(self.limit()).flat_map(|row| citer.row(row));
+        let reported = draft.reports.iter().flat_map(|report| report.citations(&citer));
+        let verdict = draft.verdict.unwrap_or(Verdict::Insufficient);
+        let second = if verdict == Verdict::Insufficient {
+            report::second_hand(self.scope, self.clause)
+        } else {
+            Vec::new()
+        };
+        let second = second
+            .iter()
+            .flat_map(|report| report.citations(&citer))
+            .map(|citation| super::Citation { note: Some("second-hand (summary)".to_owned()), ..citation });
+        let citations = dedup(cited.chain(reported).chain(second));
+        let blocking =
+            if verdict == Verdict::Insufficient { self.blocking(&draft, &citer) } else { Vec::new() };
+        let passed_over = if draft.absent { absence::passed_over(self)? } else { Vec::new() };
+        let certificate = draft.absent.then(|| absence::certificate(self));
+        Ok(Answer {
+            schema: 1,
+            reading: self.reading.clone(),
+            verdict,
+            answer: draft.answer,
+            values: draft.values,
+            citations,
+            passed_over,
+            scope: Searched { blocking, ..absence::searched(self.scope) },
+            assumptions: if draft.absent || verdict == Verdict::Supported && draft.cited.is_empty() {
+                absence::assumptions(self)
+            } else {
+                Vec::new()
+            },
+            certificate,
+        })
+    }
+
+    /// What blocks, rarest kind first.
+    fn blocking(&self, draft: &Draft<'s>, citer: &Citer<'c, 's>) -> Vec<PassedOver> {
+        let mut blocks: Vec<(String, PassedOver)> = Vec::new();
+        for hole in &draft.blocking_holes {
+            let why = hole.kind.words().to_owned();
+            blocks.push((
+                why.clone(),
+                PassedOver { citation: citer.hole(hole), why: format!("{why}: {}", hole.why) },
+            ));
+        }
+        for row in &draft.blocking_rows {
+            let Some(citation) = citer.first(row) else { continue };
+            let (group, why) = why_open(row);
+            blocks.push((group, PassedOver { citation, why }));
+        }
+        let groups: Vec<String> = blocks.iter().map(|(group, _)| group.clone()).collect();
+        let size = |group: &String| groups.iter().filter(|own| *own == group).count();
+        blocks.sort_by_cached_key(|(group, block)| (size(group), group.clone(), block.citation.bytes.0));
+        blocks.into_iter().map(|(_, block)| block).take(EVENTS_MAX).collect()
+    }
+}
+
+fn key_value<'r>(row: &'r Row<'_>) -> Option<(&'r str, String)> {
+    match &row.what {
+        What::Value { key, value } => Some((key, value.clone())),
+        What::Usage(key, amount) => Some((key, amount.to_string())),
+        _ => None,
+    }
+}
+
+/// Replaces `secret` in `value`; a value that is a part of the secret goes whole.
+fn hide(value: &str, secret: &str, name: &str) -> String {
+    if value.contains(secret) {
+        value.replace(secret, name)
+    } else if secret.contains(value) && value.len() > 3 {
+        name.to_owned()
+    } else {
+        value.to_owned()
+    }
+}
+
+/// Why a row is only possible: its group, for counting, and the words.
+fn why_open(row: &Row<'_>) -> (String, String) {
+    let Some(effect) = row.effect() else {
+        return match row.what {
+            What::Call => ("no result".to_owned(), "no result".to_owned()),
+            _ => ("unknown".to_owned(), "not known to match".to_owned()),
+        };
+    };
+    let why = match effect.outcome {
+        _ if select::is_opaque(row) => "what it did is not known".to_owned(),
+        Outcome::Unknown => "its outcome is not known".to_owned(),
+        Outcome::Interrupted => "it was interrupted".to_owned(),
+        _ if effect.certainty == strongroom_core::evidence::Certainty::Possible => {
+            "it is only possible".to_owned()
+        }
+        _ => "a field that is asked for is not known".to_owned(),
+    };
+    (effect.program.clone(), format!("{} {}: {why}", effect.kind.word(), effect.target.words()))
+}
+
+/// How attempts ended, in words.
+fn outcomes(rows: &[Row<'_>]) -> String {
+    let mut words: Vec<&str> = rows.iter().filter_map(Row::outcome).map(Outcome::word).collect();
+    words.dedup();
+    words.truncate(5);
+    let n = rows.len();
+    let noun = if n == 1 { "attempt" } else { "attempts" };
+    format!("{n} {noun}, {}", words.join(", "))
+}
+
+/// Names the first things that are missing.
+fn missing_words(holes: &[&Hole], rows: &[Row<'_>]) -> String {
+    let place = |hole: &&Hole| {
+        let line = hole.line.map(|line| format!(" (record {line})")).unwrap_or_default();
+        format!("{}{line}: {}", hole.kind.words(), hole.why)
+    };
+    let named: Vec<String> = holes.iter().take(3).map(place).collect();
+    let holes_words = if named.is_empty() { String::new() } else { format!("; {}", named.join("; ")) };
+    let rows_words = if rows.is_empty() { String::new() } else { format!("; {} possible", rows.len()) };
+    format!("{holes_words}{rows_words}")
+}
+
+fn dedup(citations: impl Iterator<Item = super::Citation>) -> Vec<super::Citation> {
+    let mut kept: Vec<super::Citation> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for citation in citations {
+        if seen.insert((citation.source.clone(), citation.bytes, citation.note.clone())) {
+            kept.push(citation);
+        }
+    }
+    kept
+}
+
+/// How two clauses lie to one another.
+fn relate<'s>(
+    one: &Case<'_, 's>,
+    found: &Found<'s>,
+    two: &Case<'_, 's>,
+    against: &Found<'s>,
+) -> Result<Answer, QueryError> {
+    if found.yes.is_empty() {
+        return one.one_side_missing(found);
+    }
+    if against.yes.is_empty() {
+        return two.one_side_missing(against);
+    }
+    let pair = |a: Option<&Row<'s>>, b: Option<&Row<'s>>| match (a, b) {
+        (Some(a), Some(b)) => one.positions.lie(a, b),
+        _ => Lie::Unordered,
+    };
+    let first = pair(found.yes.first(), against.yes.first());
+    let last = pair(found.yes.last(), against.yes.last());
+    let words = if first == last {
+        lie_word(first).to_owned()
+    } else {
+        format!("first pair: {}; last pair: {}", lie_word(first), lie_word(last))
+    };
+    let mut ends: Vec<Row<'s>> = found.yes.first().cloned().into_iter().collect();
+    if found.yes.len() > 1 {
+        ends.extend(found.yes.last().cloned());
+    }
+    let draft = one.supported(words, ends, found);
+    let mut answer = one.assemble(draft)?;
+    let mut other: Vec<&Row<'s>> = against.yes.first().into_iter().collect();
+    if against.yes.len() > 1 {
+        other.extend(against.yes.last());
+    }
+    answer.citations.extend(other.into_iter().flat_map(|row| two.citer().row(row)));
+    Ok(answer)
+}
+
+const fn lie_word(lie: Lie) -> &'static str {
+    match lie {
+        Lie::Before => "before",
+        Lie::After => "after",
+        Lie::Unordered => "unordered",
+    }
+}
+
+/// The assumptions in words, A3 first read.
+pub(super) fn words(assumptions: &[Assumption]) -> Vec<String> {
+    assumptions.iter().map(|assumption| assumption.words().to_owned()).collect()
+}

@@ -1,0 +1,184 @@
+//! Where rows stand: windows of records and time, neighbours, and the order of two rows.
+
+use strongroom_core::transcript::{BlockRef, Ending, RecordKind};
+
+use super::facet::agent_of;
+use super::row::{Row, result_facts};
+use super::truth::Truth;
+use crate::query::{Atom, Field, Place};
+use crate::session::{ExaminedSpan, Scope};
+
+/// A one-sided window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Window {
+    side: Side,
+    place: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// Nothing before the place.
+    From,
+    /// Nothing behind it.
+    To,
+}
+
+impl Window {
+    pub(super) fn read(field: Field, atom: &Atom) -> Option<Self> {
+        let side = if field == Field::From { Side::From } else { Side::To };
+        Place::read(field, atom, 0).ok().map(|place| Self { side, place })
+    }
+}
+
+/// How two rows lie to one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lie {
+    Before,
+    After,
+    Unordered,
+}
+
+/// The places of a scope.
+pub(super) struct Positions<'s> {
+    scope: &'s Scope<'s>,
+    /// For each source: the records that are compaction boundaries.
+    boundaries: Vec<Vec<u32>>,
+    /// For each source of a child: where in which other source it was started and had returned.
+    launches: Vec<Option<Launch>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Launch {
+    source: usize,
+    start: BlockRef,
+    /// `None` where it goes on behind the call.
+    end: Option<BlockRef>,
+}
+
+impl<'s> Positions<'s> {
+    pub(super) fn new(scope: &'s Scope<'s>) -> Self {
+        let boundary = |view: &crate::session::SourceView<'_>| {
+            let records = view.index.records.iter().zip(0u32..);
+            records.filter(|(record, _)| record.kind == RecordKind::Boundary).map(|(_, n)| n).collect()
+        };
+        let boundaries = scope.sources.iter().map(boundary).collect();
+        let launches = scope
+            .sources
+            .iter()
+            .map(|view| view.agent.as_deref().and_then(|agent| launch(scope, agent)))
+            .collect();
+        Self { scope, boundaries, launches }
+    }
+
+    pub(super) fn test(&self, window: &Window, row: &Row<'_>) -> Truth {
+        match (window.place, window.side) {
+            (Place::End, Side::To) => Truth::Yes,
+            (Place::End, Side::From) => Truth::No,
+            (Place::Record(line), side) => Truth::of(on_side(side, physical(row), line)),
+            (Place::Time(first, last), side) => {
+                row.record().and_then(|record| record.time).map_or(Truth::Maybe, |time| {
+                    Truth::of(if side == Side::From { time >= first } else { time <= last })
+                })
+            }
+            (Place::Compaction(n), side) => self.test_compaction(n, side, row),
+        }
+    }
+
+    fn test_compaction(&self, n: u32, side: Side, row: &Row<'_>) -> Truth {
+        let nth = usize::try_from(n).unwrap_or(usize::MAX) - 1;
+        if let Some(record) = self.boundaries.get(row.source).and_then(|own| own.get(nth)) {
+            return Truth::of(on_side(side, row.start.record, *record));
+        }
+        let other =
+            self.boundaries.iter().enumerate().find_map(|(source, own)| Some((source, *own.get(nth)?)));
+        let Some((source, record)) = other else { return Truth::of(side == Side::To) };
+        let at = BlockRef { record, block: 0 };
+        let boundary = self
+            .scope
+            .sources
+            .get(source)
+            .and_then(|view| view.index.record(at))
+            .and_then(|record| record.time);
+        match (boundary, row.record().and_then(|record| record.time)) {
+            (Some(boundary), Some(time)) => Truth::of(on_side(side, time, boundary)),
+            _ => Truth::Maybe,
+        }
+    }
+
+    /// The texts of the row's event and of those beside it, of the same agent.
+    pub(super) fn near(&self, row: &Row<'s>) -> Vec<&'s str> {
+        let Some(span) = row.span else { return Vec::new() };
+        let agent = agent_of(row.view, row.start.record);
+        let same = |other: &&ExaminedSpan<'_>| agent_of(row.view, other.content.span.record) == agent;
+        let before = row.view.spans.get(..span).unwrap_or_default().iter().rev().find(same);
+        let after = row.view.spans.get(span + 1..).unwrap_or_default().iter().find(same);
+        let own = row.view.spans.get(span);
+        [before, own, after].into_iter().flatten().flat_map(super::row::all_texts).collect()
+    }
+
+    /// How `one` lies to `two`: by records within a source, by launch and return between agents.
+    pub(super) fn lie(&self, one: &Row<'_>, two: &Row<'_>) -> Lie {
+        if one.source == two.source {
+            return compare((one.start, Some(one.end)), (two.start, Some(two.end)));
+        }
+        let launched = |row: &Row<'_>, source: usize| {
+            let launch = self.launches.get(row.source).copied().flatten()?;
+            (launch.source == source).then_some((launch.start, launch.end))
+        };
+        if let Some(interval) = launched(one, two.source) {
+            return compare(interval, (two.start, Some(two.end)));
+        }
+        if let Some(interval) = launched(two, one.source) {
+            return compare((one.start, Some(one.end)), interval);
+        }
+        match (
+            self.launches.get(one.source).copied().flatten(),
+            self.launches.get(two.source).copied().flatten(),
+        ) {
+            (Some(a), Some(b)) if a.source == b.source => compare((a.start, a.end), (b.start, b.end)),
+            _ => Lie::Unordered,
+        }
+    }
+}
+
+fn on_side<T: Ord>(side: Side, own: T, place: T) -> bool {
+    match side {
+        Side::From => own >= place,
+        Side::To => own <= place,
+    }
+}
+
+/// The 1-based line of a row's record, or its 1-based number where there are no lines.
+pub(super) fn physical(row: &Row<'_>) -> u32 {
+    row.record().and_then(|record| record.line).unwrap_or(row.start.record + 1)
+}
+
+type Interval = (BlockRef, Option<BlockRef>);
+
+/// A call lasts from its record to its result's; what overlaps is unordered.
+fn compare(one: Interval, two: Interval) -> Lie {
+    let ends_before = |end: Option<BlockRef>, start: BlockRef| end.is_some_and(|end| end < start);
+    if ends_before(one.1, two.0) {
+        Lie::Before
+    } else if ends_before(two.1, one.0) {
+        Lie::After
+    } else {
+        Lie::Unordered
+    }
+}
+
+/// Where the child `agent` was started: the call that starts agents and whose event names it.
+fn launch(scope: &Scope<'_>, agent: &str) -> Option<Launch> {
+    scope.sources.iter().enumerate().find_map(|(source, view)| {
+        let spawns = |examined: &&ExaminedSpan<'_>| {
+            view.agent.as_deref() != Some(agent)
+                && examined.examination.effects.iter().any(|effect| effect.kind.is_under("agent.spawn"))
+                && examined.content.blocks.iter().any(|content| content.text.contains(agent))
+        };
+        let examined = view.spans.iter().find(spawns)?;
+        let blocks = &examined.content.blocks;
+        let (first, last) = (blocks.first()?, blocks.last()?);
+        let goes_on = result_facts(examined).any(|facts| matches!(facts.ending, Ending::Background(_)));
+        Some(Launch { source, start: first.at, end: (!goes_on && blocks.len() > 1).then_some(last.at) })
+    })
+}

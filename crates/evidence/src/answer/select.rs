@@ -1,0 +1,248 @@
+//! The matches of a clause: definite ones, possible ones, and those shown to have come to nothing.
+
+use strongroom_core::digest::Digest;
+use strongroom_core::evidence::{AtomKind, Certainty};
+
+use super::hole;
+use super::matching::{Compiled, Leave};
+use super::position::{Lie, Positions};
+use super::row::{self, Row, What};
+use super::truth::Truth;
+use super::values::{self, Keys};
+use super::{Options, possible};
+use crate::effect::Outcome;
+use crate::query::{Clause, Field, Noun, Ordering, Pick, Query, QueryError, Relation, Sign, Value};
+use crate::session::{Hole, Scope};
+
+/// Fields and nouns of the language that nothing answers so far.
+const UNANSWERED_FIELDS: &[(Option<Noun>, Field)] = &[
+    (None, Field::Reverted),
+    (None, Field::Row),
+    (Some(Noun::Compactions), Field::Status),
+    (Some(Noun::Rules), Field::State),
+    (Some(Noun::Agents), Field::State),
+];
+
+const UNANSWERED_NOUNS: &[Noun] = &[Noun::Messages];
+
+/// Keys of `usage` that the index does not hold apart.
+const UNANSWERED_USAGE: &[&str] = &["input", "cached"];
+
+/// Refuses what cannot be asked yet, by name.
+pub(super) fn check(query: &Query) -> Result<(), QueryError> {
+    let clauses = std::iter::once(&query.clause).chain(query.order.iter().map(|order| &order.clause));
+    for clause in clauses {
+        if UNANSWERED_NOUNS.contains(&clause.noun) {
+            return Err(cannot(clause.noun.word()));
+        }
+        let usage = clause.name.as_ref().and_then(Value::single).filter(|_| clause.noun == Noun::Usage);
+        if let Some(key) = usage.filter(|key| UNANSWERED_USAGE.contains(key)) {
+            return Err(cannot(&format!("usage {key}")));
+        }
+        let asked = |field: Field| {
+            UNANSWERED_FIELDS
+                .iter()
+                .any(|(noun, own)| *own == field && noun.is_none_or(|noun| noun == clause.noun))
+        };
+        if let Some(field) = clause.terms.iter().filter_map(|term| term.field).find(|field| asked(*field)) {
+            return Err(cannot(&format!("{} {}:", clause.noun.word(), field.word())));
+        }
+    }
+    Ok(())
+}
+
+fn cannot(what: &str) -> QueryError {
+    QueryError::new(format!("`{what}` cannot be asked yet"), 0)
+}
+
+/// What was found for a clause.
+#[derive(Debug, Default)]
+pub(super) struct Found<'s> {
+    /// Definite, and done where that matters.
+    pub(super) yes: Vec<Row<'s>>,
+    /// Rows that may be matches.
+    pub(super) maybe: Vec<Row<'s>>,
+    /// Attempts shown to have failed, been refused, or left nothing.
+    pub(super) negative: Vec<Row<'s>>,
+    /// Holes that could hide a match.
+    pub(super) holes: Vec<&'s Hole>,
+}
+
+/// The rows that a noun selects.
+pub(super) fn candidates<'s>(
+    scope: &'s Scope<'s>,
+    clause: &Clause,
+    options: &Options<'_>,
+) -> Result<Vec<Row<'s>>, QueryError> {
+    Ok(match clause.noun {
+        Noun::Said => said(scope, clause),
+        Noun::Calls => row::calls(scope),
+        Noun::Results => row::results(scope),
+        Noun::Effects => row::effects(scope),
+        Noun::Changes => changes(scope, clause, options),
+        Noun::Files => row::files(scope),
+        Noun::Literals => fingerprinted(row::literals(scope), options),
+        Noun::Values => values::rows(scope, &Keys::new(clause.name.as_ref())?),
+        Noun::Claims => row::claims(scope),
+        Noun::Rules => row::rules(scope),
+        Noun::Errors => row::errors(scope),
+        Noun::Compactions => row::compactions(scope),
+        Noun::Attachments => row::attachments(scope),
+        Noun::Agents => row::agents(scope),
+        Noun::Sessions => row::sessions(scope),
+        Noun::Records | Noun::Messages => row::records(scope),
+        Noun::Usage => row::usage(scope, clause.name.as_ref().and_then(Value::single).unwrap_or("context")),
+    })
+}
+
+/// Thinking is searched only where it is asked for.
+fn said<'s>(scope: &'s Scope<'s>, clause: &Clause) -> Vec<Row<'s>> {
+    let thinking = clause.terms.iter().any(|term| term.field == Some(Field::In));
+    let mut rows = row::said(scope);
+    rows.retain(|row| thinking || matches!(row.what, What::Said));
+    rows
+}
+
+fn changes<'s>(scope: &'s Scope<'s>, clause: &Clause, options: &Options<'_>) -> Vec<Row<'s>> {
+    let mut rows = row::effects(scope);
+    let union = clause.name.as_ref().and_then(Value::single).and_then(crate::unions::named);
+    if union.is_some_and(|union| union.secret_literals) {
+        rows.extend(fingerprinted(row::secrets(scope), options));
+    }
+    rows
+}
+
+/// Names secrets by their fingerprints.
+fn fingerprinted<'s>(mut rows: Vec<Row<'s>>, options: &Options<'_>) -> Vec<Row<'s>> {
+    for row in &mut rows {
+        if let (What::Literal(AtomKind::Secret, norm), Some(piece)) = (&mut row.what, row.own.first()) {
+            *norm = fingerprint(piece.focused(), options);
+        }
+    }
+    rows
+}
+
+/// A keyed fingerprint: the same secret has the same one in the same archive, and it tells nothing of it.
+pub(super) fn fingerprint(secret: &str, options: &Options<'_>) -> String {
+    let digest = Digest::of_parts("strongroom/secret/1", [options.key.as_slice(), secret.as_bytes()]);
+    format!("secret:{}", digest.short(16))
+}
+
+/// How far a row that meets the clause shows that it was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    Done,
+    Open,
+    Nothing,
+}
+
+fn standing(row: &Row<'_>, clause: &Compiled<'_>) -> Standing {
+    let asks =
+        |field: Field| clause.terms.iter().any(|term| term.field == Some(field) && term.sign == Sign::Holds);
+    if let Some(effect) = row.effect() {
+        let certain = effect.certainty == Certainty::Definite || asks(Field::Certainty);
+        let outcome = if asks(Field::Outcome) { Outcome::Ok } else { effect.outcome };
+        let probe = asks(Field::Op) && effect.kind.is_under("fs.read");
+        return match (certain, outcome) {
+            (true, _) if probe => Standing::Done,
+            (true, outcome) if outcome.is_positive() => Standing::Done,
+            // A run that failed may have done a part of what is not known of it.
+            (_, Outcome::Failed) if possible::is_opaque(effect) => Standing::Open,
+            (_, outcome) if outcome.is_negative() => Standing::Nothing,
+            _ => Standing::Open,
+        };
+    }
+    match (&row.what, row.outcome()) {
+        // A refused call was asked for and did not run.
+        (What::Call, Some(Outcome::Refused)) if !asks(Field::Outcome) => Standing::Nothing,
+        _ => Standing::Done,
+    }
+}
+
+/// Everything about the rows and holes of one clause.
+pub(super) fn find<'s>(
+    scope: &'s Scope<'s>,
+    clause: &Compiled<'_>,
+    positions: &Positions<'s>,
+    options: &Options<'_>,
+) -> Result<Found<'s>, QueryError> {
+    let mut found = Found { holes: hole::blocking(scope, clause, positions), ..Found::default() };
+    let asked =
+        clause.terms.iter().any(|term| term.field == Some(Field::Outcome) && term.sign == Sign::Holds);
+    for row in candidates(scope, clause.clause, options)? {
+        let truth = clause.test(&row, positions, Leave::Nothing);
+        match (truth, standing(&row, clause)) {
+            (Truth::No, _) if asked && was_attempt(&row, clause, positions) => found.negative.push(row),
+            (Truth::No, _) | (Truth::Maybe, Standing::Nothing) => {}
+            (Truth::Yes, Standing::Done) => found.yes.push(row),
+            (Truth::Yes, Standing::Nothing) => found.negative.push(row),
+            (Truth::Maybe, _) | (Truth::Yes, Standing::Open) => found.maybe.push(row),
+        }
+    }
+    if clause.clause.noun == Noun::Results {
+        found.maybe.extend(unanswered(scope, clause, positions));
+    }
+    Ok(found)
+}
+
+/// A call that meets everything but the outcome that is asked for, and whose outcome is known.
+fn was_attempt<'s>(row: &Row<'s>, clause: &Compiled<'_>, positions: &Positions<'s>) -> bool {
+    let known = row.outcome().is_some_and(|outcome| outcome != Outcome::Unknown);
+    known && clause.clause.noun.is_act() && clause.test(row, positions, Leave::Outcome) == Truth::Yes
+}
+
+/// Calls without result that the terms on calls do not exclude.
+fn unanswered<'s>(scope: &'s Scope<'s>, clause: &Compiled<'_>, positions: &Positions<'s>) -> Vec<Row<'s>> {
+    let mut rows = row::calls(scope);
+    rows.retain(|row| {
+        let open = row.examined().is_some_and(|examined| examined.content.span.open)
+            && row.results().next().is_none();
+        // A hole that names the call already speaks for it.
+        let named = scope.holes.iter().any(|hole| {
+            hole.source == row.view.source && hole.line == row.record().and_then(|record| record.line)
+        });
+        open && !named && clause.test_call(row, positions) != Truth::No
+    });
+    rows
+}
+
+/// Keeps the rows on the asked side of the picked match of the second clause. Rows that are unordered to it are
+/// no definite matches.
+pub(super) fn keep_ordered<'s>(
+    found: &mut Found<'s>,
+    order: &Ordering,
+    second: &Row<'s>,
+    positions: &Positions<'s>,
+) {
+    let wanted = match order.relation {
+        Relation::Before => Lie::Before,
+        Relation::After => Lie::After,
+    };
+    let mut unordered = Vec::new();
+    found.yes.retain(|row| match positions.lie(row, second) {
+        Lie::Unordered => {
+            unordered.push(row.clone());
+            false
+        }
+        lie => lie == wanted,
+    });
+    for rows in [&mut found.maybe, &mut found.negative] {
+        rows.retain(|row| {
+            matches!(positions.lie(row, second), Lie::Unordered) || positions.lie(row, second) == wanted
+        });
+    }
+    found.maybe.extend(unordered);
+}
+
+/// The match of a second clause that counts.
+pub(super) fn picked<'f, 's>(found: &'f Found<'s>, pick: Option<Pick>) -> Option<&'f Row<'s>> {
+    match pick.unwrap_or(Pick::First) {
+        Pick::First => found.yes.first(),
+        Pick::Last => found.yes.last(),
+    }
+}
+
+/// Whether an opaque run is among the possible matches of acts.
+pub(super) fn is_opaque(row: &Row<'_>) -> bool {
+    row.effect().is_some_and(possible::is_opaque)
+}
