@@ -19,6 +19,14 @@ pub mod shell;
 
 pub mod commands;
 
+pub mod sql;
+
+pub mod code;
+
+pub mod patch;
+
+pub mod trace;
+
 pub mod examine;
 
 pub mod session;
