@@ -27,6 +27,8 @@ pub mod patch;
 
 pub mod trace;
 
+pub mod tools;
+
 pub mod examine;
 
 pub mod session;

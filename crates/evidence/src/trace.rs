@@ -103,6 +103,47 @@ pub fn trace_words(words: &[String], cwd: Cwd, places: &ProjectFacts, artifacts:
     tracer.finish()
 }
 
+/// Follows code of a language that is no shell.
+pub fn trace_code(
+    language: Language,
+    text: &str,
+    cwd: Cwd,
+    places: &ProjectFacts,
+    artifacts: &mut Artifacts,
+) -> Report {
+    let mut tracer = Tracer::new(cwd, places, artifacts);
+    tracer.report.commands = 1;
+    tracer.run_code(language, text, Guard::OUTER);
+    tracer.finish()
+}
+
+/// Follows a patch in the `*** Begin Patch` form.
+pub fn trace_patch(patch: &str, cwd: Cwd, places: &ProjectFacts, artifacts: &mut Artifacts) -> Report {
+    let mut tracer = Tracer::new(cwd, places, artifacts);
+    tracer.report.commands = 1;
+    tracer.patch(patch, Guard::OUTER);
+    tracer.finish()
+}
+
+impl Report {
+    /// Adds an effect of a tool that is no shell.
+    pub fn push(&mut self, kind: EffectKind, target: Target, scope: Scope, certainty: Certainty) {
+        self.commands = self.commands.max(1);
+        let effect = Effect {
+            kind,
+            target,
+            scope,
+            certainty,
+            privilege: Privilege::User,
+            outcome: Outcome::Unknown,
+            environment: None,
+            program: String::new(),
+            bounded_by: None,
+        };
+        self.effects.push(Traced { effect, proof: Proof::Covered, rule: None });
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Guard {
     certainty: Certainty,
