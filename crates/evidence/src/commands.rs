@@ -57,7 +57,8 @@ impl Invocation {
     pub fn has(&self, name: &str) -> bool {
         if name.starts_with(['-', '+']) {
             let behind = self.operands.iter().skip(self.behind_dashes.unwrap_or(usize::MAX));
-            self.options.iter().any(|(option, _)| option == name) || behind.into_iter().any(|word| word.text == name)
+            self.options.iter().any(|(option, _)| option == name)
+                || behind.into_iter().any(|word| word.text == name)
         } else {
             self.operands.iter().any(|operand| operand.text == name)
         }
@@ -65,12 +66,19 @@ impl Invocation {
 
     /// The value of the first of `names` that is given.
     pub fn value(&self, names: &[&str]) -> Option<&Arg> {
-        self.options.iter().filter(|(name, _)| names.contains(&name.as_str())).find_map(|(_, value)| value.as_ref())
+        self.options
+            .iter()
+            .filter(|(name, _)| names.contains(&name.as_str()))
+            .find_map(|(_, value)| value.as_ref())
     }
 
     /// The values of all `names`.
     pub fn values(&self, names: &[&str]) -> Vec<&Arg> {
-        self.options.iter().filter(|(name, _)| names.contains(&name.as_str())).filter_map(|(_, v)| v.as_ref()).collect()
+        self.options
+            .iter()
+            .filter(|(name, _)| names.contains(&name.as_str()))
+            .filter_map(|(_, v)| v.as_ref())
+            .collect()
     }
 
     /// The text of operand `at`.
@@ -256,14 +264,59 @@ const RULE_FILES: &[(&str, &str)] = &[
 
 /// Other names of the same program.
 const ALIASES: &[(&str, &str)] = &[
-    ("python2", "python"), ("python3", "python"), ("pypy", "python"), ("pypy3", "python"), ("py", "python"), ("ipython", "python"),
-    ("pip3", "pip"), ("pip2", "pip"), ("nodejs", "node"), ("gsed", "sed"), ("gawk", "awk"), ("mawk", "awk"), ("nawk", "awk"),
-    ("gfind", "find"), ("egrep", "grep"), ("fgrep", "grep"), ("zgrep", "grep"), ("ggrep", "grep"), ("sh", "bash"), ("zsh", "bash"),
-    ("dash", "bash"), ("ksh", "bash"), ("ash", "bash"), ("fish", "bash"), ("podman", "docker"), ("nerdctl", "docker"), ("k", "kubectl"),
-    ("oc", "kubectl"), ("docker-compose", "docker compose"), ("apt-get", "apt"), ("aptitude", "apt"), ("gmake", "make"),
-    ("gcp", "cp"), ("gmv", "mv"), ("grm", "rm"), ("mariadb", "mysql"), ("gtar", "tar"), ("bsdtar", "tar"), ("tofu", "terraform"),
-    ("https", "http"), ("xh", "http"), ("vim", "vi"), ("nvim", "vi"), ("source", "."), ("mamba", "conda"), ("micromamba", "conda"),
-    ("dnf", "yum"), ("microdnf", "yum"), ("batcat", "bat"), ("fdfind", "fd"), ("tsx", "ts-node"), ("hg.exe", "hg"), ("go1", "go"),
+    ("python2", "python"),
+    ("python3", "python"),
+    ("pypy", "python"),
+    ("pypy3", "python"),
+    ("py", "python"),
+    ("ipython", "python"),
+    ("pip3", "pip"),
+    ("pip2", "pip"),
+    ("nodejs", "node"),
+    ("gsed", "sed"),
+    ("gawk", "awk"),
+    ("mawk", "awk"),
+    ("nawk", "awk"),
+    ("gfind", "find"),
+    ("egrep", "grep"),
+    ("fgrep", "grep"),
+    ("zgrep", "grep"),
+    ("ggrep", "grep"),
+    ("sh", "bash"),
+    ("zsh", "bash"),
+    ("dash", "bash"),
+    ("ksh", "bash"),
+    ("ash", "bash"),
+    ("fish", "bash"),
+    ("podman", "docker"),
+    ("nerdctl", "docker"),
+    ("k", "kubectl"),
+    ("oc", "kubectl"),
+    ("docker-compose", "docker compose"),
+    ("apt-get", "apt"),
+    ("aptitude", "apt"),
+    ("gmake", "make"),
+    ("gcp", "cp"),
+    ("gmv", "mv"),
+    ("grm", "rm"),
+    ("mariadb", "mysql"),
+    ("gtar", "tar"),
+    ("bsdtar", "tar"),
+    ("tofu", "terraform"),
+    ("https", "http"),
+    ("xh", "http"),
+    ("vim", "vi"),
+    ("nvim", "vi"),
+    ("source", "."),
+    ("mamba", "conda"),
+    ("micromamba", "conda"),
+    ("dnf", "yum"),
+    ("microdnf", "yum"),
+    ("batcat", "bat"),
+    ("fdfind", "fd"),
+    ("tsx", "ts-node"),
+    ("hg.exe", "hg"),
+    ("go1", "go"),
 ];
 
 /// The table that is built into the program.
@@ -278,9 +331,10 @@ impl Commands {
     /// # Errors
     /// A sentence naming the file and what is wrong in it.
     pub fn load() -> Result<Self, String> {
-        let spelling = toml::from_str(include_str!("tables/options.toml")).map_err(|error| format!("options.toml: {error}"))?;
-        let wrappers: WrapperFile =
-            toml::from_str(include_str!("tables/wrappers.toml")).map_err(|error| format!("wrappers.toml: {error}"))?;
+        let spelling = toml::from_str(include_str!("tables/options.toml"))
+            .map_err(|error| format!("options.toml: {error}"))?;
+        let wrappers: WrapperFile = toml::from_str(include_str!("tables/wrappers.toml"))
+            .map_err(|error| format!("wrappers.toml: {error}"))?;
         let mut commands = Self { spelling, wrappers: wrappers.wrapper, ..Self::default() };
         for (name, text) in RULE_FILES {
             let file: RuleFile = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
@@ -299,7 +353,9 @@ impl Commands {
             rule.like_regex = Some(Regex::new(like).map_err(|error| error.to_string())?);
         }
         for effect in &rule.effects {
-            rule.parsed.push(parse_effect(effect).ok_or_else(|| format!("{effect:?} is no effect of {:?}", rule.on))?);
+            rule.parsed.push(
+                parse_effect(effect).ok_or_else(|| format!("{effect:?} is no effect of {:?}", rule.on))?,
+            );
         }
         for program in &rule.on {
             self.by_program.entry(program.clone()).or_default().push(self.rules.len());
@@ -340,7 +396,10 @@ impl Commands {
     pub fn unwrap_command(&self, words: &[Arg]) -> Option<Unwrapped<'_>> {
         let (first, rest) = words.split_first()?;
         let (program, _) = program_name(&first.text);
-        self.wrappers.iter().filter(|wrapper| wrapper.on.contains(&program)).find_map(|wrapper| wrapper.strip(rest))
+        self.wrappers
+            .iter()
+            .filter(|wrapper| wrapper.on.contains(&program))
+            .find_map(|wrapper| wrapper.strip(rest))
     }
 }
 
@@ -359,7 +418,11 @@ impl Wrapper {
                     break;
                 }
             } else if text.starts_with('-') && text.len() > 1 {
-                rest = if values.iter().any(|value| value == text) { tail.get(1..).unwrap_or_default() } else { tail };
+                rest = if values.iter().any(|value| value == text) {
+                    tail.get(1..).unwrap_or_default()
+                } else {
+                    tail
+                };
             } else if let Some(sub) = wanted {
                 if sub != text && !(sub == "exec" && text == "x") {
                     return None;
@@ -392,8 +455,9 @@ fn program_name(text: &str) -> (String, Option<&'static str>) {
     let mut name = base_name(text).strip_suffix(".exe").unwrap_or(base_name(text)).to_owned();
     let versioned = ["python", "pip", "node", "ruby", "perl", "php", "lua", "gcc", "g++", "clang", "go"];
     if let Some(stem) = versioned.iter().find(|stem| {
-        name.strip_prefix(**stem)
-            .is_some_and(|rest| rest.len() > 1 && rest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-')))
+        name.strip_prefix(**stem).is_some_and(|rest| {
+            rest.len() > 1 && rest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
+        })
     }) {
         (*stem).clone_into(&mut name);
     }
@@ -480,7 +544,8 @@ impl<'a> OptionReader<'a> {
                     return rest;
                 }
                 if glued.is_empty() || self.letters {
-                    let (value, tail) = rest.split_first().map_or((None, rest), |(value, tail)| (Some(value.clone()), tail));
+                    let (value, tail) =
+                        rest.split_first().map_or((None, rest), |(value, tail)| (Some(value.clone()), tail));
                     out.options.push((name, value));
                     for other in glued.chars() {
                         out.options.push((format!("-{other}"), None));
@@ -500,7 +565,11 @@ impl<'a> OptionReader<'a> {
 impl Rule {
     /// The number of operands the sub-command takes, where the rule matches.
     fn matches(&self, invocation: &Invocation) -> Option<usize> {
-        let used = if self.sub.is_empty() { 0 } else { self.sub.iter().filter_map(|sub| sub_words(sub, invocation)).max()? };
+        let used = if self.sub.is_empty() {
+            0
+        } else {
+            self.sub.iter().filter_map(|sub| sub_words(sub, invocation)).max()?
+        };
         let operands = invocation.operands.len() - used;
         let has = |name: &String| invocation.has(name);
         let fits = (self.any.is_empty() || self.any.iter().any(has))
@@ -508,10 +577,9 @@ impl Rule {
             && !self.none.iter().any(has)
             && operands >= self.min
             && self.max.is_none_or(|max| operands <= max)
-            && self
-                .like_regex
-                .as_ref()
-                .is_none_or(|like| invocation.operands.iter().skip(used).any(|operand| like.is_match(&operand.text)));
+            && self.like_regex.as_ref().is_none_or(|like| {
+                invocation.operands.iter().skip(used).any(|operand| like.is_match(&operand.text))
+            });
         fits.then_some(used)
     }
 
@@ -525,7 +593,8 @@ fn sub_words(sub: &str, invocation: &Invocation) -> Option<usize> {
     let mut used = 0;
     for word in sub.split(' ') {
         let own = invocation.operand(used)?;
-        let same = word == "*" || own == word || word.strip_suffix('*').is_some_and(|stem| own.starts_with(stem));
+        let same =
+            word == "*" || own == word || word.strip_suffix('*').is_some_and(|stem| own.starts_with(stem));
         if !same {
             return None;
         }
@@ -547,7 +616,9 @@ mod tests {
             .iter()
             .map(|word| {
                 let text = word.parts.iter().map(|part| match part {
-                    Part::Bare(text) | Part::Quoted(text) | Part::Unknown(text) | Part::Output(text) => text.as_str(),
+                    Part::Bare(text) | Part::Quoted(text) | Part::Unknown(text) | Part::Output(text) => {
+                        text.as_str()
+                    }
                     Part::Variable(name) => name.as_str(),
                 });
                 Arg::literal(text.collect::<String>())
@@ -566,7 +637,8 @@ mod tests {
             }
             for line in &rule.matches {
                 if found(line) != Some(at) {
-                    let other = found(line).map(|other| (&commands.rules[other].on, &commands.rules[other].matches));
+                    let other =
+                        found(line).map(|other| (&commands.rules[other].on, &commands.rules[other].matches));
                     problems.push(format!("{line:?} should be {:?} {:?}, is {other:?}", rule.on, rule.sub));
                 }
             }
@@ -582,7 +654,8 @@ mod tests {
     #[test]
     fn values_are_read_glued_bundled_and_apart() {
         let commands = Commands::load().unwrap();
-        let value = |line: &str, name: &str| commands.parse(&words(line)).value(&[name]).map(|arg| arg.text.clone());
+        let value =
+            |line: &str, name: &str| commands.parse(&words(line)).value(&[name]).map(|arg| arg.text.clone());
         assert_eq!(value("curl -XPOST u", "-X").as_deref(), Some("POST"));
         assert_eq!(value("curl --request=POST u", "--request").as_deref(), Some("POST"));
         assert_eq!(value("tar xzf a.tgz -C d", "-f").as_deref(), Some("a.tgz"));

@@ -19,6 +19,16 @@ pub mod shell;
 
 pub mod commands;
 
+pub mod sql;
+
+pub mod code;
+
+pub mod patch;
+
+pub mod trace;
+
+pub mod tools;
+
 pub mod examine;
 
 pub mod session;

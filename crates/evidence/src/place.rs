@@ -36,7 +36,12 @@ impl Cwd {
             (Self::OneOf(mut paths), Self::OneOf(others)) => {
                 paths.extend(others);
                 let mut seen = Vec::new();
-                paths.retain(|path| !seen.contains(path) && { seen.push(path.clone()); true });
+                paths.retain(|path| {
+                    !seen.contains(path) && {
+                        seen.push(path.clone());
+                        true
+                    }
+                });
                 if paths.len() > 4 { Self::Unknown } else { Self::OneOf(paths) }
             }
             _ => Self::Unknown,
@@ -53,12 +58,43 @@ pub struct Resolved {
     pub scope: Scope,
 }
 
-const TEMP: &[&str] = &["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders", "/dev/shm"];
+const TEMP: &[&str] = &[
+    "/tmp",
+    "/var/tmp",
+    "/private/tmp",
+    "/private/var/tmp",
+    "/var/folders",
+    "/private/var/folders",
+    "/dev/shm",
+];
 const HOMES: &[&str] = &["/home", "/Users", "/root", "~", "C:/Users"];
 const SYSTEM: &[&str] = &[
-    "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/var", "/boot", "/srv", "/dev", "/proc", "/sys", "/run",
-    "/Library", "/System", "/Applications", "/private/etc", "/private/var", "/snap", "/nix", "C:/Windows", "C:/Program Files",
-    "C:/Program Files (x86)", "C:/ProgramData",
+    "/etc",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt",
+    "/var",
+    "/boot",
+    "/srv",
+    "/dev",
+    "/proc",
+    "/sys",
+    "/run",
+    "/Library",
+    "/System",
+    "/Applications",
+    "/private/etc",
+    "/private/var",
+    "/snap",
+    "/nix",
+    "C:/Windows",
+    "C:/Program Files",
+    "C:/Program Files (x86)",
+    "C:/ProgramData",
 ];
 
 impl ProjectFacts {
@@ -93,7 +129,9 @@ impl ProjectFacts {
             };
             Resolved { path, scope }
         });
-        let Some(mut first) = all.next() else { return Resolved { path: normalise(spelled), scope: Scope::Unknown } };
+        let Some(mut first) = all.next() else {
+            return Resolved { path: normalise(spelled), scope: Scope::Unknown };
+        };
         if all.any(|other| other.scope != first.scope) {
             first.scope = Scope::Unknown;
         }
@@ -123,7 +161,9 @@ impl ProjectFacts {
         if inside(TEMP) {
             return Scope::Temp;
         }
-        if self.home.as_deref().is_some_and(|home| home != "/" && is_inside(path, &normalise(home))) || inside(HOMES) {
+        if self.home.as_deref().is_some_and(|home| home != "/" && is_inside(path, &normalise(home)))
+            || inside(HOMES)
+        {
             return Scope::Home;
         }
         if inside(SYSTEM) {
@@ -136,7 +176,9 @@ impl ProjectFacts {
 /// Whether `path` is `base` or lies below it.
 pub fn is_inside(path: &str, base: &str) -> bool {
     let rest = if is_drive(base) {
-        path.get(..base.len()).filter(|head| head.eq_ignore_ascii_case(base)).and_then(|_| path.get(base.len()..))
+        path.get(..base.len())
+            .filter(|head| head.eq_ignore_ascii_case(base))
+            .and_then(|_| path.get(base.len()..))
     } else {
         path.strip_prefix(base)
     };

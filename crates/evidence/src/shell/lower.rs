@@ -47,13 +47,25 @@ impl Lower<'_> {
                 let names = function.static_names().map(|name| name.as_str().to_owned()).collect();
                 Node::Function(names, Box::new(self.statement(&function.body)))
             }
-            ast::Command::AnonymousFunction(function) => Node::Group(Script(vec![self.statement(&function.body)])),
+            ast::Command::AnonymousFunction(function) => {
+                Node::Group(Script(vec![self.statement(&function.body)]))
+            }
         }
     }
 
-    fn simple<'w>(&self, assignments: &[ast::Assignment], words: impl Iterator<Item = &'w ast::Word>) -> Node {
-        let words = words.filter(|word| !word.parts.is_empty()).flat_map(|word| self.expanded(word)).collect();
-        Node::Simple(Simple { assignments: assignments.iter().map(|one| self.assignment(one)).collect(), words })
+    fn simple<'w>(
+        &self,
+        assignments: &[ast::Assignment],
+        words: impl Iterator<Item = &'w ast::Word>,
+    ) -> Node {
+        let words = words
+            .filter(|word| !word.span.slice(self.source).is_empty())
+            .flat_map(|word| self.expanded(word))
+            .collect();
+        Node::Simple(Simple {
+            assignments: assignments.iter().map(|one| self.assignment(one)).collect(),
+            words,
+        })
     }
 
     fn builtin(&self, builtin: &ast::BuiltinCommand) -> Node {
@@ -65,7 +77,10 @@ impl Lower<'_> {
         };
         let mut words = vec![Word { parts: vec![Part::Bare(name.to_owned())], scripts: Vec::new() }];
         words.extend(first.iter().chain(rest).map(|word| self.word(word)));
-        Node::Simple(Simple { assignments: assignments.iter().map(|one| self.assignment(one)).collect(), words })
+        Node::Simple(Simple {
+            assignments: assignments.iter().map(|one| self.assignment(one)).collect(),
+            words,
+        })
     }
 
     fn declaration(&self, decl: &ast::DeclClause) -> Node {
@@ -74,9 +89,13 @@ impl Lower<'_> {
         simple.assignments.extend(decl.assignments.iter().map(|one| self.assignment(one)));
         for operand in &decl.operands {
             match operand {
-                ast::DeclOperand::Flag(word) | ast::DeclOperand::Dynamic(word) => simple.words.push(self.word(word)),
+                ast::DeclOperand::Flag(word) | ast::DeclOperand::Dynamic(word) => {
+                    simple.words.push(self.word(word))
+                }
                 ast::DeclOperand::Name(name) => simple.words.push(Word::literal(name.name.as_str())),
-                ast::DeclOperand::Assignment(assignment) => simple.assignments.push(self.assignment(assignment)),
+                ast::DeclOperand::Assignment(assignment) => {
+                    simple.assignments.push(self.assignment(assignment))
+                }
             }
         }
         Node::Simple(simple)
@@ -87,7 +106,11 @@ impl Lower<'_> {
         let mut word = match &assignment.value {
             ast::AssignmentValue::Scalar(word) => self.word(word),
             ast::AssignmentValue::Compound(array) => {
-                let scripts = array.elements.iter().flat_map(|element| self.word(&element.value().word).scripts).collect();
+                let scripts = array
+                    .elements
+                    .iter()
+                    .flat_map(|element| self.word(&element.value().word).scripts)
+                    .collect();
                 Word { parts: vec![Part::Unknown(array.span.slice(self.source).to_owned())], scripts }
             }
         };
@@ -109,7 +132,8 @@ impl Lower<'_> {
             rest.push((link, self.statement(&at.right)));
             match &at.left.command {
                 ast::Command::Binary(left)
-                    if at.left.redirects.is_empty() && matches!(left.op, ast::BinaryOp::And | ast::BinaryOp::Or) =>
+                    if at.left.redirects.is_empty()
+                        && matches!(left.op, ast::BinaryOp::And | ast::BinaryOp::Or) =>
                 {
                     at = left;
                 }
@@ -156,7 +180,9 @@ impl Lower<'_> {
             C::Foreach(c) => self.each_of(c.variable.as_str(), Some(&c.words), &c.body),
             C::Select(c) => self.each_of(c.variable.as_str(), None, &c.body),
             C::Repeat(c) => Node::Branches(self.words(&[&c.count]), vec![self.sequence(&c.body)]),
-            C::ArithmeticFor(c) => Node::Branches(self.raw(c.span, Some(c.body.span)), vec![self.sequence(&c.body)]),
+            C::ArithmeticFor(c) => {
+                Node::Branches(self.raw(c.span, Some(c.body.span)), vec![self.sequence(&c.body)])
+            }
             C::While(c) => Node::Branches(self.sequence(&c.condition), vec![self.sequence(&c.body)]),
             C::Until(c) => Node::Branches(self.sequence(&c.condition), vec![self.sequence(&c.body)]),
             C::Case(c) => {
@@ -258,7 +284,9 @@ impl Lower<'_> {
                 ast::HeredocBodyPart::Literal(text) => {
                     word.parts.push(Part::Quoted(text.as_str(self.source, part.span).to_owned()));
                 }
-                ast::HeredocBodyPart::Variable(name) => word.parts.push(Part::Variable(name.as_str().to_owned())),
+                ast::HeredocBodyPart::Variable(name) => {
+                    word.parts.push(Part::Variable(name.as_str().to_owned()))
+                }
                 ast::HeredocBodyPart::CommandSubstitution { body, .. } => {
                     word.scripts.push(self.sequence(body));
                     word.parts.push(self.unknown(part.span));
@@ -289,14 +317,18 @@ impl Lower<'_> {
         if !word.has_active_brace_expansion() {
             return vec![lowered];
         }
-        match lowered.parts.as_slice() {
-            [Part::Bare(text)] => match braces(text) {
-                Some(texts) => {
-                    texts.into_iter().map(|text| Word { parts: vec![Part::Bare(text)], scripts: Vec::new() }).collect()
-                }
-                None => vec![Word { parts: vec![self.unknown(word.span)], scripts: lowered.scripts }],
-            },
-            _ => vec![Word { parts: vec![self.unknown(word.span)], scripts: lowered.scripts }],
+        let bare: Option<String> = lowered
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Bare(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        let word_of = |text| Word { parts: vec![Part::Bare(text)], scripts: Vec::new() };
+        match bare.and_then(|text| braces(&text)) {
+            Some(texts) => texts.into_iter().map(word_of).collect(),
+            None => vec![Word { parts: vec![self.unknown(word.span)], scripts: lowered.scripts }],
         }
     }
 
@@ -310,7 +342,9 @@ impl Lower<'_> {
         use ast::WordPart as P;
         match &part.kind {
             P::Literal(text) => out.parts.push(self.literal(text, part.span, quotes)),
-            P::SingleQuoted { value, .. } => out.parts.push(Part::Quoted(value.slice(self.source).to_owned())),
+            P::SingleQuoted { value, .. } => {
+                out.parts.push(Part::Quoted(value.slice(self.source).to_owned()))
+            }
             P::DoubleQuoted { parts, .. } if parts.is_empty() => out.parts.push(Part::Quoted(String::new())),
             P::DoubleQuoted { parts, .. } => self.parts(parts, Quotes::Double, out),
             P::Variable(name) => out.parts.push(Part::Variable(name.as_str().to_owned())),
@@ -327,7 +361,8 @@ impl Lower<'_> {
             P::ArithmeticExpansion { expression_word_ast, .. } => {
                 self.inner(Some(&**expression_word_ast), part.span, out);
             }
-            P::ParameterExpansion { operand_word_ast, .. } | P::IndirectExpansion { operand_word_ast, .. } => {
+            P::ParameterExpansion { operand_word_ast, .. }
+            | P::IndirectExpansion { operand_word_ast, .. } => {
                 self.inner(operand_word_ast.as_deref(), part.span, out);
             }
             P::Substring { offset_word_ast, .. } | P::ArraySlice { offset_word_ast, .. } => {
@@ -408,7 +443,9 @@ fn unescape(text: &str) -> String {
 
 fn is_descriptor(word: &Word) -> bool {
     match word.parts.as_slice() {
-        [Part::Bare(text) | Part::Quoted(text)] => text == "-" || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'),
+        [Part::Bare(text) | Part::Quoted(text)] => {
+            text == "-" || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+        }
         _ => false,
     }
 }
@@ -419,7 +456,9 @@ fn quoted_text(script: &Script) -> Option<String> {
     let [program] = simple.words.as_slice() else { return None };
     let [Redirect { mode: Mode::Text, word }] = redirects.as_slice() else { return None };
     match (program.parts.as_slice(), word.parts.as_slice()) {
-        ([Part::Bare(name)], [Part::Quoted(text)]) if name == "cat" => Some(text.trim_end_matches('\n').to_owned()),
+        ([Part::Bare(name)], [Part::Quoted(text)]) if name == "cat" => {
+            Some(text.trim_end_matches('\n').to_owned())
+        }
         _ => None,
     }
 }
@@ -432,7 +471,9 @@ fn braces(text: &str) -> Option<Vec<String>> {
         return None;
     }
     let tails = braces(tail)?;
-    let all: Vec<String> =
-        list.split(',').flat_map(|item| tails.iter().map(move |tail| format!("{head}{item}{tail}"))).collect();
+    let all: Vec<String> = list
+        .split(',')
+        .flat_map(|item| tails.iter().map(move |tail| format!("{head}{item}{tail}")))
+        .collect();
     (all.len() <= 64).then_some(all)
 }

@@ -1,0 +1,378 @@
+//! What calls of tools do: shells are followed, the rest is a table, unknown tools go by the verb of their name.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use strongroom_core::evidence::Certainty;
+use strongroom_core::transcript::ArgumentTree;
+
+use crate::code::Language;
+use crate::effect::{EffectKind, Scope, Target};
+use crate::place::{Cwd, ProjectFacts};
+use crate::trace::{self, Artifacts, Report};
+
+/// A call of a tool, with what it is read against.
+#[derive(Debug)]
+pub struct ToolCall<'a> {
+    /// The tool's name.
+    pub tool: &'a str,
+    /// Its arguments.
+    pub arguments: &'a ArgumentTree,
+    /// The working directory.
+    pub cwd: Cwd,
+    /// The project.
+    pub places: &'a ProjectFacts,
+}
+
+/// What a call does. `artifacts` remembers the scripts it writes.
+pub fn examine(call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
+    let name = plain_name(call.tool);
+    let mut report = match table().row(&name) {
+        Some(row) => row.examine(call, artifacts),
+        None => by_verb(call),
+    };
+    if call.arguments.malformed {
+        report.unparsed.get_or_insert_with(|| "the arguments are malformed".to_owned());
+        report.push(EffectKind::ExecOpaque, Target::Unknown, Scope::Unknown, Certainty::Possible);
+    }
+    if report.programs.is_empty() {
+        report.programs.push(call.tool.to_owned());
+    }
+    for effect in &mut report.effects {
+        if effect.effect.program.is_empty() {
+            call.tool.clone_into(&mut effect.effect.program);
+        }
+    }
+    report
+}
+
+/// Whether a tool's calls are shell scripts.
+pub fn is_shell(tool: &str) -> bool {
+    table().row(&plain_name(tool)).is_some_and(|row| !row.run.is_empty())
+}
+
+/// The name without the prefixes that harnesses put before it, in lower case.
+fn plain_name(tool: &str) -> String {
+    let name = tool.strip_prefix("functions.").or_else(|| tool.strip_prefix("default_api:")).unwrap_or(tool);
+    name.to_lowercase()
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Table {
+    tool: Vec<Row>,
+    verbs: Verbs,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Verbs {
+    read: Vec<String>,
+    read_last: Vec<String>,
+    change: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Row {
+    on: Vec<String>,
+    run: Vec<String>,
+    code: Vec<String>,
+    cwd: Vec<String>,
+    patch: Vec<String>,
+    #[serde(rename = "do")]
+    effects: Vec<String>,
+    text: Vec<String>,
+    edit: Vec<String>,
+    verb: String,
+    verbs: BTreeMap<String, Vec<String>>,
+    asks: Vec<String>,
+}
+
+fn table() -> &'static Table {
+    static TABLE: LazyLock<Table> =
+        LazyLock::new(|| toml::from_str(include_str!("tables/tools.toml")).unwrap_or_default());
+    &TABLE
+}
+
+impl Table {
+    fn row(&self, name: &str) -> Option<&Row> {
+        self.tool.iter().find(|row| row.on.iter().any(|own| own == name))
+    }
+}
+
+fn first<'a>(arguments: &'a ArgumentTree, pointers: &[String]) -> Option<&'a str> {
+    pointers.iter().find_map(|pointer| arguments.string(pointer))
+}
+
+impl Row {
+    fn examine(&self, call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
+        if !self.run.is_empty() {
+            return self.shell(call, artifacts);
+        }
+        if let Some(code) = first(call.arguments, &self.code) {
+            return trace::trace_code(Language::Python, code, call.cwd.clone(), call.places, artifacts);
+        }
+        if let Some(patch) = first(call.arguments, &self.patch) {
+            return trace::trace_patch(patch, call.cwd.clone(), call.places, artifacts);
+        }
+        let mut report = Report::default();
+        for effect in self.chosen(call.arguments) {
+            self.effect(effect, call, artifacts, &mut report);
+        }
+        if report.effects.is_empty() {
+            report.push(
+                EffectKind::ToolMutate,
+                Target::Named(call.tool.to_owned()),
+                Scope::Unknown,
+                Certainty::Possible,
+            );
+        }
+        report
+    }
+
+    /// The effects that the arguments choose.
+    fn chosen(&self, arguments: &ArgumentTree) -> &[String] {
+        if !self.verb.is_empty() {
+            let verb = arguments.string(&self.verb).unwrap_or_default();
+            return self.verbs.get(verb).map(Vec::as_slice).unwrap_or_default();
+        }
+        if self.asks.is_empty() {
+            return &self.effects;
+        }
+        let asked = first(arguments, &self.asks).is_some_and(|text| !text.is_empty());
+        let (some, none) = self.effects.split_at(self.effects.len().saturating_sub(1));
+        if asked { some } else { none }
+    }
+
+    fn effect(&self, effect: &str, call: &ToolCall<'_>, artifacts: &mut Artifacts, report: &mut Report) {
+        let Some((word, slot)) = effect.split_once(' ') else { return };
+        let certainty = if word.ends_with('?') { Certainty::Possible } else { Certainty::Definite };
+        let Some(kind) = EffectKind::from_word(word.trim_end_matches('?')) else { return };
+        let named = slot.split('|').find_map(|pointer| call.arguments.string(pointer));
+        let Some(named) = named else {
+            let scope = if kind.is_under("fs") { Scope::Unknown } else { scope_of(kind, "") };
+            return report.push(kind, Target::Unknown, scope, certainty);
+        };
+        if !kind.is_under("fs") {
+            return report.push(kind, Target::Named(named.to_owned()), scope_of(kind, named), certainty);
+        }
+        let resolved = call.places.resolve(&call.cwd, named);
+        let path = resolved.path.clone();
+        let target = Target::Path { resolved: resolved.path, written: named.to_owned() };
+        report.push(kind, target, resolved.scope, certainty);
+        self.remember(&path, kind, call.arguments, artifacts);
+    }
+
+    /// Keeps the text of a written file, or follows an edit of one.
+    fn remember(&self, path: &str, kind: EffectKind, arguments: &ArgumentTree, artifacts: &mut Artifacts) {
+        if kind == EffectKind::FsRead {
+            return;
+        }
+        if let Some(text) = first(arguments, &self.text) {
+            return artifacts.keep(path, text.to_owned());
+        }
+        let edited = match (self.edit.as_slice(), artifacts.text(path)) {
+            ([old, new], Some(text)) => {
+                arguments.string(old).zip(arguments.string(new)).and_then(|(old, new)| {
+                    let all = arguments.flag("/replace_all").unwrap_or(false);
+                    let found = !old.is_empty() && text.contains(old);
+                    found.then(|| if all { text.replace(old, new) } else { text.replacen(old, new, 1) })
+                })
+            }
+            _ => None,
+        };
+        match edited {
+            Some(text) => artifacts.keep(path, text),
+            None => artifacts.forget(path),
+        }
+    }
+
+    fn shell(&self, call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
+        let cwd = match first(call.arguments, &self.cwd) {
+            Some(directory) => Cwd::at(call.places.resolve(&call.cwd, directory).path),
+            None => call.cwd.clone(),
+        };
+        let lists = self.run.iter().map(|pointer| call.arguments.strings(pointer));
+        let words = lists.into_iter().find(|words| !words.is_empty()).unwrap_or_default();
+        let script = first(call.arguments, &self.run).map(str::to_owned);
+        let background = call.arguments.flag("/run_in_background") == Some(true);
+        let mut report = match (script, words.as_slice()) {
+            (Some(script), _) => trace::trace(&script, cwd, call.places, artifacts),
+            // A single word with spaces is a script that was put into a list.
+            (None, [only]) if only.contains(' ') => trace::trace(only, cwd, call.places, artifacts),
+            (None, []) => {
+                let mut report = Report::default();
+                report.push(EffectKind::ExecOpaque, Target::Unknown, Scope::Unknown, Certainty::Possible);
+                report
+            }
+            (None, words) => {
+                let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+                trace::trace_words(&words, cwd, call.places, artifacts)
+            }
+        };
+        if background {
+            let program = report.programs.first().cloned().unwrap_or_default();
+            report.push(EffectKind::ProcSpawn, Target::Named(program), Scope::Outside, Certainty::Definite);
+        }
+        report
+    }
+}
+
+fn scope_of(kind: EffectKind, named: &str) -> Scope {
+    match kind {
+        EffectKind::NetRead | EffectKind::NetSend => {
+            let after = named.split_once("://").map_or("", |(_, rest)| rest);
+            Scope::Remote(after.split(['/', '?', ' ']).next().unwrap_or_default().to_ascii_lowercase())
+        }
+        EffectKind::ProcSignal | EffectKind::ProcSpawn => Scope::Outside,
+        EffectKind::SysSchedule | EffectKind::EnvRead => Scope::System,
+        _ => Scope::Unknown,
+    }
+}
+
+/// Unknown tools: the first word of the name tells; what it does not tell is possible.
+fn by_verb(call: &ToolCall<'_>) -> Report {
+    let own = call.tool.rsplit("__").next().unwrap_or(call.tool);
+    let own = own.rsplit(['.', '/', ':']).next().unwrap_or(own);
+    let words = name_words(own);
+    let verbs = &table().verbs;
+    let has = |list: &[String], word: Option<&String>| word.is_some_and(|word| list.contains(word));
+    // Nouns and verbs look alike (`get_order`), so behind the first word only a joined verb counts.
+    let joined = words.windows(2).any(|pair| match pair {
+        [link, verb] => matches!(link.as_str(), "and" | "or" | "then") && verbs.change.contains(verb),
+        _ => false,
+    });
+    let changes = has(&verbs.change, words.first());
+    let reads =
+        !joined && (has(&verbs.read, words.first()) || (has(&verbs.read_last, words.last()) && !changes));
+    let mut report = Report::default();
+    let target = Target::Named(call.tool.to_owned());
+    if reads {
+        report.push(EffectKind::None, target, Scope::Unknown, Certainty::Definite);
+    } else {
+        let certainty = if changes { Certainty::Definite } else { Certainty::Possible };
+        report.push(EffectKind::ToolMutate, target, Scope::Unknown, certainty);
+    }
+    report
+}
+
+/// The words of a name in lower case: split at separators and before capitals.
+fn name_words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower = false;
+    for char in name.chars() {
+        let starts = char.is_uppercase() && lower;
+        lower = char.is_lowercase();
+        if !char.is_alphanumeric() || starts {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (char.is_alphanumeric(), words.last_mut()) {
+            word.extend(char.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strongroom_core::range::ByteRange;
+    use strongroom_core::transcript::{Argument, Scalar};
+
+    fn tree(leaves: &[(&str, &str)]) -> ArgumentTree {
+        let leaf = |(pointer, text): &(&str, &str)| Argument {
+            pointer: (*pointer).to_owned(),
+            value: Scalar::String((*text).to_owned()),
+            range: ByteRange::new(0, 0),
+        };
+        ArgumentTree { leaves: leaves.iter().map(leaf).collect(), malformed: false }
+    }
+
+    fn run(tool: &str, leaves: &[(&str, &str)], artifacts: &mut Artifacts) -> Vec<String> {
+        let places = ProjectFacts { root: Some("/app".to_owned()), home: None };
+        let arguments = tree(leaves);
+        let call = ToolCall { tool, arguments: &arguments, cwd: Cwd::at("/app"), places: &places };
+        let report = examine(&call, artifacts);
+        let word = |one: &trace::Traced| {
+            let possible = if one.effect.certainty == Certainty::Possible { "?" } else { "" };
+            format!("{}{possible} {} {}", one.effect.kind.word(), one.effect.target.words(), one.effect.scope)
+        };
+        report.effects.iter().map(word).collect()
+    }
+
+    #[test]
+    fn the_table_reads() {
+        let table: Table = toml::from_str(include_str!("tables/tools.toml")).unwrap();
+        for row in &table.tool {
+            let all = row.effects.iter().chain(row.verbs.values().flatten());
+            for effect in all {
+                let word = effect.split(' ').next().unwrap().trim_end_matches('?');
+                assert!(EffectKind::from_word(word).is_some(), "{effect}");
+            }
+        }
+    }
+
+    #[test]
+    fn tools_do_what_their_rows_say() {
+        let cases: &[(&str, &[(&str, &str)], &[&str])] = &[
+            ("Write", &[("/file_path", "/etc/x"), ("/content", "a")], &["fs.write /etc/x system"]),
+            ("Read", &[("/file_path", "src/a")], &["fs.read /app/src/a project"]),
+            ("str_replace_editor", &[("/command", "view"), ("/path", "a")], &["fs.read /app/a project"]),
+            ("str_replace_editor", &[("/command", "create"), ("/path", "a")], &["fs.write /app/a project"]),
+            (
+                "str_replace_editor",
+                &[("/command", "odd"), ("/path", "a")],
+                &["tool.mutate? str_replace_editor unknown"],
+            ),
+            (
+                "shell",
+                &[("/command/0", "bash"), ("/command/1", "-lc"), ("/command/2", "rm a")],
+                &["fs.delete /app/a project"],
+            ),
+            ("exec_command", &[("/cmd", "rm a"), ("/workdir", "/tmp")], &["fs.delete /tmp/a temp"]),
+            ("write_stdin", &[("/session_id", "1"), ("/chars", "")], &["none ? unknown"]),
+            ("write_stdin", &[("/session_id", "1"), ("/chars", "y\n")], &["exec.opaque? 1 unknown"]),
+            (
+                "apply_patch",
+                &[("", "*** Begin Patch\n*** Delete File: a\n*** End Patch")],
+                &["fs.delete /app/a project"],
+            ),
+            ("TodoWrite", &[], &["agent.state ? unknown"]),
+            ("mcp__github__create_issue", &[], &["tool.mutate mcp__github__create_issue unknown"]),
+            ("mcp__github__issue_read", &[], &["none mcp__github__issue_read unknown"]),
+            ("getUserDetails", &[], &["none getUserDetails unknown"]),
+            ("find_and_update", &[], &["tool.mutate? find_and_update unknown"]),
+            ("frobnicate", &[], &["tool.mutate? frobnicate unknown"]),
+        ];
+        for (tool, leaves, expected) in cases {
+            assert_eq!(run(tool, leaves, &mut Artifacts::default()), *expected, "{tool} {leaves:?}");
+        }
+    }
+
+    #[test]
+    fn a_script_that_was_written_and_edited_is_followed_when_it_runs() {
+        let mut artifacts = Artifacts::default();
+        run(
+            "Write",
+            &[("/file_path", "/app/x.py"), ("/content", "import os\nos.remove('a')\n")],
+            &mut artifacts,
+        );
+        run(
+            "Edit",
+            &[("/file_path", "x.py"), ("/old_string", "'a'"), ("/new_string", "'b'")],
+            &mut artifacts,
+        );
+        let effects = run("Bash", &[("/command", "python x.py")], &mut artifacts);
+        assert_eq!(effects, ["fs.delete /app/b project", "exec.code? ? unknown"]);
+        run(
+            "Edit",
+            &[("/file_path", "x.py"), ("/old_string", "nowhere"), ("/new_string", "'b'")],
+            &mut artifacts,
+        );
+        assert_eq!(
+            run("Bash", &[("/command", "python x.py")], &mut artifacts),
+            ["exec.opaque? x.py unknown"]
+        );
+    }
+}

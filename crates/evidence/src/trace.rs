@@ -1,0 +1,851 @@
+//! Follows a shell script through its statements and lists what it does.
+//!
+//! Guards say how certain a statement runs and whether the exit code of the whole proves it; the state
+//! holds working directory, variables and functions. What is not understood becomes a possible effect of
+//! unknown kind, never none.
+
+mod expand;
+mod hooks;
+mod target;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strongroom_core::evidence::Certainty;
+
+use crate::code::{self, Language};
+use crate::commands::{self, Arg, Invocation, Rule, Shape};
+use crate::effect::{Access, Assumption, Effect, EffectKind, Outcome, Privilege, Scope, Target};
+use crate::place::{Cwd, ProjectFacts};
+use crate::shell::{self, Link, Mode, Node, Redirect, Script, Simple, Statement, Wait};
+
+/// Texts of scripts that were written in the session, by resolved path.
+#[derive(Debug, Clone, Default)]
+pub struct Artifacts {
+    texts: BTreeMap<String, String>,
+    links: BTreeSet<String>,
+}
+
+/// The largest script that is remembered, in bytes.
+const ARTIFACT_MAX_BYTES: usize = 1 << 20;
+
+impl Artifacts {
+    /// Remembers the whole text of a file.
+    pub fn keep(&mut self, path: &str, text: String) {
+        if text.len() <= ARTIFACT_MAX_BYTES {
+            self.texts.insert(path.to_owned(), text);
+        }
+    }
+
+    /// Forgets a file that changed in an unknown way.
+    pub fn forget(&mut self, path: &str) {
+        self.texts.remove(path);
+    }
+
+    /// The text of a file as it was last written.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.texts.get(path).map(String::as_str)
+    }
+
+    fn passes_link(&self, path: &str) -> bool {
+        self.links.iter().any(|link| path != link && crate::place::is_inside(path, link))
+    }
+}
+
+/// Whether success of the whole proves success of an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// The exit code of the whole covers it.
+    Covered,
+    /// The exit code says nothing about it.
+    Masked,
+    /// It happens before the command runs, whatever the exit code.
+    Before,
+}
+
+/// An effect with what can prove it.
+#[derive(Debug, Clone)]
+pub struct Traced {
+    /// The effect; its outcome is `Unknown`, or `DryRun`.
+    pub effect: Effect,
+    /// What the exit code proves.
+    pub proof: Proof,
+    /// The rule that found it, with its texts.
+    pub rule: Option<&'static Rule>,
+}
+
+/// What a script does.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The effects, reads included, in order.
+    pub effects: Vec<Traced>,
+    /// The programs that run, through wrappers.
+    pub programs: Vec<String>,
+    /// How many simple commands there are.
+    pub commands: usize,
+    /// Why the script could not be read, where it could not.
+    pub unparsed: Option<String>,
+    /// The working directory behind it.
+    pub cwd: Option<Cwd>,
+}
+
+/// Follows `script` from `cwd`.
+pub fn trace(script: &str, cwd: Cwd, places: &ProjectFacts, artifacts: &mut Artifacts) -> Report {
+    let mut tracer = Tracer::new(cwd, places, artifacts);
+    tracer.source(script, Guard::OUTER);
+    tracer.finish()
+}
+
+/// Follows a command given as separate words.
+pub fn trace_words(words: &[String], cwd: Cwd, places: &ProjectFacts, artifacts: &mut Artifacts) -> Report {
+    let mut tracer = Tracer::new(cwd, places, artifacts);
+    let words: Vec<Arg> = words.iter().map(Arg::literal).collect();
+    tracer.command(&words, Guard::OUTER, &Input::None);
+    tracer.finish()
+}
+
+/// Follows code of a language that is no shell.
+pub fn trace_code(
+    language: Language,
+    text: &str,
+    cwd: Cwd,
+    places: &ProjectFacts,
+    artifacts: &mut Artifacts,
+) -> Report {
+    let mut tracer = Tracer::new(cwd, places, artifacts);
+    tracer.report.commands = 1;
+    tracer.run_code(language, text, Guard::OUTER);
+    tracer.finish()
+}
+
+/// Follows a patch in the `*** Begin Patch` form.
+pub fn trace_patch(patch: &str, cwd: Cwd, places: &ProjectFacts, artifacts: &mut Artifacts) -> Report {
+    let mut tracer = Tracer::new(cwd, places, artifacts);
+    tracer.report.commands = 1;
+    tracer.patch(patch, Guard::OUTER);
+    tracer.finish()
+}
+
+impl Report {
+    /// Adds an effect of a tool that is no shell.
+    pub fn push(&mut self, kind: EffectKind, target: Target, scope: Scope, certainty: Certainty) {
+        self.commands = self.commands.max(1);
+        let effect = Effect {
+            kind,
+            target,
+            scope,
+            certainty,
+            privilege: Privilege::User,
+            outcome: Outcome::Unknown,
+            environment: None,
+            program: String::new(),
+            bounded_by: None,
+        };
+        self.effects.push(Traced { effect, proof: Proof::Covered, rule: None });
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Guard {
+    certainty: Certainty,
+    proof: Proof,
+}
+
+impl Guard {
+    const OUTER: Self = Self { certainty: Certainty::Definite, proof: Proof::Covered };
+
+    const fn masked(self) -> Self {
+        Self { proof: Proof::Masked, ..self }
+    }
+
+    const fn possible(self) -> Self {
+        Self { certainty: Certainty::Possible, proof: Proof::Masked }
+    }
+
+    fn at(self, certainty: Certainty) -> Self {
+        Self { certainty: self.certainty.min(certainty), ..self }
+    }
+}
+
+/// What stands at the standard input of a command.
+#[derive(Debug, Clone)]
+enum Input {
+    /// The terminal, or nothing.
+    None,
+    /// This text.
+    Text(Arg),
+    /// The output of another command, or a file.
+    Piped,
+}
+
+/// What a subshell copies.
+#[derive(Debug, Clone)]
+struct State {
+    cwd: Cwd,
+    stack: Vec<Cwd>,
+    vars: BTreeMap<String, Option<String>>,
+    functions: BTreeMap<String, Statement>,
+    errexit: bool,
+    pipefail: bool,
+    place: Option<Scope>,
+    privilege: Privilege,
+}
+
+/// The deepest nesting of functions, scripts in scripts and wrappers.
+const DEPTH_MAX: usize = 8;
+/// How many simple commands are followed before the rest counts as unknown.
+const COMMANDS_MAX: usize = 20_000;
+
+struct Tracer<'a> {
+    places: &'a ProjectFacts,
+    artifacts: &'a mut Artifacts,
+    state: State,
+    report: Report,
+    depth: usize,
+    program: String,
+    environment: Option<&'static str>,
+    rule: Option<&'static Rule>,
+}
+
+impl<'a> Tracer<'a> {
+    fn new(cwd: Cwd, places: &'a ProjectFacts, artifacts: &'a mut Artifacts) -> Self {
+        let state = State {
+            cwd,
+            stack: Vec::new(),
+            vars: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            errexit: false,
+            pipefail: false,
+            place: None,
+            privilege: Privilege::User,
+        };
+        let (report, program) = (Report::default(), String::new());
+        Self { places, artifacts, state, report, depth: 0, program, environment: None, rule: None }
+    }
+
+    fn finish(self) -> Report {
+        Report { cwd: Some(self.state.cwd), ..self.report }
+    }
+
+    /// Follows the text of a script.
+    fn source(&mut self, text: &str, guard: Guard) {
+        if self.depth >= DEPTH_MAX {
+            return self.opaque(Target::Unknown, guard);
+        }
+        match shell::parse(text) {
+            Ok(script) => {
+                self.depth += 1;
+                self.script(&script, guard);
+                self.depth -= 1;
+            }
+            Err(why) => {
+                self.report.unparsed.get_or_insert(why.to_string());
+                self.state.cwd = Cwd::Unknown;
+                self.opaque(Target::Unknown, guard);
+            }
+        }
+    }
+
+    fn script(&mut self, script: &Script, guard: Guard) {
+        let last = script.0.len().saturating_sub(1);
+        for (at, statement) in script.0.iter().enumerate() {
+            let covered = at == last || self.state.errexit;
+            let before = self.state.cwd.clone();
+            self.statement(statement, if covered { guard } else { guard.masked() }, &Input::None);
+            let settled = self.state.errexit || ends_or_moves(statement);
+            if self.state.cwd != before && !settled {
+                self.state.cwd = self.state.cwd.clone().or(before);
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, guard: Guard, input: &Input) {
+        let guard = match statement.wait {
+            Wait::Waits => guard,
+            Wait::Background => guard.masked(),
+        };
+        let input = self.redirects(&statement.redirects, guard).unwrap_or_else(|| input.clone());
+        let before = self.report.effects.len();
+        self.node(&statement.node, guard, &input);
+        self.keep_heredoc(statement, &input);
+        if statement.wait == Wait::Background {
+            let busy = self.report.effects.get(before..).is_some_and(|own| {
+                own.iter().any(|one| {
+                    matches!(
+                        one.effect.kind,
+                        EffectKind::ExecCode | EffectKind::ExecOpaque | EffectKind::ProcSpawn
+                    )
+                })
+            });
+            if busy {
+                self.emit(EffectKind::ProcSpawn, Target::Named(self.program.clone()), guard);
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Node, guard: Guard, input: &Input) {
+        match node {
+            Node::Simple(simple) => self.simple(simple, guard, input),
+            Node::Chain(first, rest) => self.chain(first, rest, guard, input),
+            Node::Pipe(stages) => self.pipe(stages, guard, input),
+            Node::Group(script) => self.script(script, guard),
+            Node::Subshell(script) => {
+                let saved = self.state.clone();
+                self.script(script, guard);
+                self.state = saved;
+            }
+            Node::Branches(always, maybe) => {
+                self.script(always, guard.masked());
+                for branch in maybe {
+                    self.branch(|own| own.script(branch, guard.possible()));
+                }
+            }
+            Node::Each(name, words, body) => self.each(name, words.as_deref(), body, guard),
+            Node::Function(names, body) => {
+                for name in names {
+                    self.state.functions.insert(name.clone(), (**body).clone());
+                }
+            }
+            Node::Words(words) => {
+                for word in words {
+                    self.expand(word, guard);
+                }
+            }
+        }
+    }
+
+    /// Runs `body` as something that may not happen: what it changes in the state is unknown behind it.
+    fn branch(&mut self, body: impl FnOnce(&mut Self)) {
+        let before = self.state.clone();
+        body(self);
+        let cwd = self.state.cwd.clone().or(before.cwd);
+        self.state.cwd = cwd;
+        for (name, value) in &mut self.state.vars {
+            if before.vars.get(name) != Some(value) {
+                *value = None;
+            }
+        }
+        self.state.errexit &= before.errexit;
+    }
+
+    fn chain(&mut self, first: &Statement, rest: &[(Link, Statement)], guard: Guard, input: &Input) {
+        let alternative = rest.iter().any(|(link, _)| *link == Link::Or);
+        let own = if alternative { guard.masked() } else { guard };
+        self.statement(first, own, input);
+        let mut certain = true;
+        for (link, statement) in rest {
+            certain &= *link == Link::And;
+            match link {
+                Link::And if certain => self.statement(statement, own, &Input::None),
+                Link::And => {
+                    self.branch(|tracer| tracer.statement(statement, guard.possible(), &Input::None))
+                }
+                Link::Or if leaves(statement) => {}
+                Link::Or => {
+                    let after = self.state.cwd.clone();
+                    self.branch(|tracer| tracer.statement(statement, guard.possible(), &Input::None));
+                    self.state.cwd = self.state.cwd.clone().or(after);
+                }
+            }
+        }
+    }
+
+    fn pipe(&mut self, stages: &[Statement], guard: Guard, input: &Input) {
+        let mut input = input.clone();
+        let last = stages.len().saturating_sub(1);
+        for (at, stage) in stages.iter().enumerate() {
+            let saved = self.state.clone();
+            let covered = at == last || self.state.pipefail;
+            self.statement(stage, if covered { guard } else { guard.masked() }, &input);
+            input = self.output_of(stage);
+            self.state = saved;
+        }
+    }
+
+    /// The output of a stage, where it is literal.
+    fn output_of(&mut self, stage: &Statement) -> Input {
+        let Node::Simple(simple) = &stage.node else { return Input::Piped };
+        let words: Vec<Arg> = simple.words.iter().flat_map(|word| self.values(word)).collect();
+        let Some((program, rest)) = words.split_first() else { return Input::Piped };
+        let stdin = stage.redirects.iter().rev().find(|redirect| redirect.mode == Mode::Text);
+        match (program.text.as_str(), stdin) {
+            ("echo" | "printf", _) => {
+                let shown: Vec<&Arg> = rest
+                    .iter()
+                    .filter(|word| !matches!(word.text.as_str(), "-e" | "-n" | "-en" | "-ne"))
+                    .collect();
+                let known = shown.iter().all(|word| word.shape != Shape::Dynamic);
+                let text = shown.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+                Input::Text(Arg { text, shape: if known { Shape::Literal } else { Shape::Dynamic } })
+            }
+            ("cat", Some(redirect)) if rest.is_empty() || rest.iter().all(|word| word.text == "-") => {
+                Input::Text(self.joined(&redirect.word))
+            }
+            _ => Input::Piped,
+        }
+    }
+
+    fn each(&mut self, name: &str, words: Option<&[shell::Word]>, body: &Script, guard: Guard) {
+        const UNROLL_MAX: usize = 64;
+        let values: Vec<Arg> =
+            words.unwrap_or_default().iter().flat_map(|word| self.expand(word, guard)).collect();
+        let known = !values.is_empty()
+            && values.len() <= UNROLL_MAX
+            && values.iter().all(|value| value.shape == Shape::Literal);
+        if known {
+            for value in values {
+                self.state.vars.insert(name.to_owned(), Some(value.text));
+                self.script(body, guard.masked());
+            }
+            return;
+        }
+        self.state.vars.insert(name.to_owned(), None);
+        self.branch(|tracer| tracer.script(body, guard.possible()));
+    }
+
+    fn simple(&mut self, simple: &Simple, guard: Guard, input: &Input) {
+        self.report.commands += 1;
+        if self.report.commands > COMMANDS_MAX {
+            if self.report.commands == COMMANDS_MAX + 1 {
+                self.opaque(Target::Unknown, guard);
+            }
+            return;
+        }
+        let mut bound = Vec::new();
+        for (name, word) in &simple.assignments {
+            let value = self.expand(word, guard).into_iter().next();
+            let known = value.filter(|value| value.shape != Shape::Dynamic).map(|value| value.text);
+            bound.push((name.clone(), known));
+        }
+        let words: Vec<Arg> = simple.words.iter().flat_map(|word| self.expand(word, guard)).collect();
+        self.environment = target::environment(&words, &bound);
+        let declares = words.first().is_some_and(|word| {
+            matches!(word.text.as_str(), "export" | "declare" | "local" | "readonly" | "typeset")
+        });
+        if words.is_empty() || declares {
+            self.state.vars.extend(bound);
+            return;
+        }
+        self.command(&words, guard, input);
+    }
+
+    /// Runs expanded words as a command.
+    fn command(&mut self, words: &[Arg], guard: Guard, input: &Input) {
+        let Some(first) = words.first() else { return };
+        if self.depth >= DEPTH_MAX || first.shape != Shape::Literal || first.text.is_empty() {
+            self.note_program(&first.text);
+            return self.opaque(Target::Unknown, guard);
+        }
+        if let Some(body) = self.state.functions.get(&first.text).cloned() {
+            return self.call_function(&body, words, guard, input);
+        }
+        let table = commands::table();
+        if let Some(unwrapped) = table.unwrap_command(words) {
+            return self.wrapped(&unwrapped, guard, input);
+        }
+        let invocation = table.parse(words);
+        self.note_program(&invocation.program);
+        let call = Call { words, invocation, guard, input };
+        self.rule = None;
+        self.depth += 1;
+        let saved = self.state.cwd.clone();
+        let moved = self.enter_directory(&call);
+        if !hooks::run(self, &call) {
+            self.by_table(&call);
+        }
+        if moved {
+            self.state.cwd = saved;
+        }
+        self.depth -= 1;
+        self.rule = None;
+    }
+
+    fn note_program(&mut self, name: &str) {
+        name.clone_into(&mut self.program);
+        if !self.report.programs.iter().any(|own| own == name) {
+            self.report.programs.push(name.to_owned());
+        }
+    }
+
+    fn call_function(&mut self, body: &Statement, words: &[Arg], guard: Guard, input: &Input) {
+        let saved = self.state.vars.clone();
+        for at in 1..10 {
+            let value =
+                words.get(at).filter(|word| word.shape == Shape::Literal).map(|word| word.text.clone());
+            let unset = words.get(at).is_none().then(String::new);
+            self.state.vars.insert(at.to_string(), value.or(unset));
+        }
+        self.depth += 1;
+        self.statement(body, guard, input);
+        self.depth -= 1;
+        for at in 1..10 {
+            let name = at.to_string();
+            let old = saved.get(&name).cloned().flatten();
+            self.state.vars.insert(name, old);
+        }
+    }
+
+    fn wrapped(&mut self, unwrapped: &commands::Unwrapped<'_>, guard: Guard, input: &Input) {
+        let wrapper = unwrapped.wrapper;
+        let privilege = self.state.privilege;
+        if wrapper.root {
+            self.state.privilege = Privilege::Root;
+        }
+        let mut inner = unwrapped.inner.clone();
+        let guard = if wrapper.unsure { guard.possible() } else { guard };
+        if inner.is_empty() && !wrapper.root {
+            self.emit(EffectKind::EnvRead, Target::Unknown, guard);
+        } else if inner.is_empty() {
+            self.opaque(Target::Unknown, guard);
+        }
+        if wrapper.stdin {
+            for word in &mut inner {
+                if word.text.contains("{}") || word.text == "%" {
+                    word.shape = Shape::Dynamic;
+                }
+            }
+            inner.push(Arg { text: "$stdin".to_owned(), shape: Shape::Dynamic });
+        }
+        self.depth += 1;
+        self.command(&inner, guard, if wrapper.stdin { &Input::Piped } else { input });
+        self.depth -= 1;
+        self.state.privilege = privilege;
+    }
+
+    /// Options that make a program work elsewhere.
+    fn enter_directory(&mut self, call: &Call<'_>) -> bool {
+        const DIRECTORIES: &[(&str, &[&str])] = &[
+            ("git", &["-C", "--work-tree"]),
+            ("make", &["-C", "--directory"]),
+            ("npm", &["--prefix", "-C"]),
+            ("yarn", &["--cwd"]),
+            ("pnpm", &["-C", "--dir"]),
+            ("bun", &["--cwd"]),
+            ("go", &["-C"]),
+            ("terraform", &["-chdir"]),
+            ("uv", &["--directory"]),
+            ("patch", &["-d", "--directory"]),
+            ("just", &["-d"]),
+            ("cargo", &["-C"]),
+            ("docker", &["--project-directory"]),
+        ];
+        let options = DIRECTORIES
+            .iter()
+            .find(|(program, _)| *program == call.invocation.program)
+            .map(|(_, options)| *options);
+        let Some(directory) = options.and_then(|options| call.invocation.value(options)) else {
+            return false;
+        };
+        self.state.cwd = self.directory(directory);
+        true
+    }
+
+    fn directory(&self, arg: &Arg) -> Cwd {
+        if arg.shape != Shape::Literal {
+            return Cwd::Unknown;
+        }
+        match &self.state.cwd {
+            Cwd::OneOf(bases) if !crate::place::is_absolute(&arg.text) => {
+                let mut all = bases
+                    .iter()
+                    .map(|base| Cwd::at(crate::place::normalise(&format!("{base}/{}", arg.text))));
+                let first = all.next().unwrap_or(Cwd::Unknown);
+                all.fold(first, Cwd::or)
+            }
+            own if crate::place::is_absolute(&arg.text) || *own == Cwd::Start => {
+                Cwd::at(self.places.resolve(own, &arg.text).path)
+            }
+            _ => Cwd::Unknown,
+        }
+    }
+
+    /// What the table says of a call.
+    fn by_table(&mut self, call: &Call<'_>) {
+        if is_help(call.words) {
+            return self.emit(EffectKind::EnvRead, Target::Unknown, call.guard);
+        }
+        let table = commands::table();
+        if let Some((rule, used)) = table.find(&call.invocation) {
+            self.rule = Some(rule);
+            for effect in rule.effects() {
+                let guard = call.guard.at(effect.certainty);
+                for (target, scope) in self.targets(effect, &call.invocation, used) {
+                    self.emit_at(effect.kind, target, scope, guard);
+                }
+            }
+            return;
+        }
+        self.unknown_program(call);
+    }
+
+    fn unknown_program(&mut self, call: &Call<'_>) {
+        let Some(first) = call.words.first() else { return };
+        if first.text.contains('/') {
+            let path = self.resolve(&first.text).path;
+            if let Some(text) = self.artifacts.text(&path).map(str::to_owned) {
+                return self.run_text(&first.text, &text, call.guard);
+            }
+        }
+        self.opaque(Target::Named(first.text.clone()), call.guard);
+    }
+
+    /// Runs the text of a script that was written earlier.
+    fn run_text(&mut self, name: &str, text: &str, guard: Guard) {
+        match Language::of_file(name, text) {
+            Some(Language::Shell) => {
+                let saved = self.state.clone();
+                self.source(text, guard.masked());
+                self.state = saved;
+            }
+            Some(language) => self.run_code(language, text, guard),
+            None => self.opaque(Target::Named(name.to_owned()), guard),
+        }
+    }
+
+    fn run_code(&mut self, language: Language, text: &str, guard: Guard) {
+        let found = code::scan(language, text);
+        for sink in &found.sinks {
+            let guard = guard
+                .at(sink.certainty)
+                .masked_unless(guard.proof == Proof::Covered && sink.certainty == Certainty::Definite);
+            let (target, scope) = match &sink.target {
+                Some(path) if sink.kind.is_under("fs") => self.path_target(&Arg::literal(path.clone())),
+                Some(name) => (Target::Named(name.clone()), self.scope_of(sink.kind, name)),
+                None => (Target::Unknown, self.state.place.clone().unwrap_or(Scope::Unknown)),
+            };
+            self.emit_at(sink.kind, target, Some(scope), guard);
+        }
+        for (command, certainty) in &found.commands {
+            if command.is_empty() {
+                self.opaque(Target::Unknown, guard.possible());
+            } else {
+                let saved = self.state.clone();
+                self.source(command, guard.at(*certainty).masked());
+                self.state = saved;
+            }
+        }
+        for (sql, certainty) in &found.sql {
+            let sql = if sql.is_empty() { "unknown" } else { sql };
+            self.sql(sql, "", guard.at(*certainty).masked());
+        }
+        if !found.closed {
+            self.emit_at(
+                EffectKind::ExecCode,
+                Target::Unknown,
+                Some(Scope::Unknown),
+                guard.at(Certainty::Possible),
+            );
+        }
+    }
+
+    fn sql(&mut self, text: &str, database: &str, guard: Guard) {
+        let statements = crate::sql::effects(text);
+        let scope = Scope::Database(database.to_owned());
+        for effect in statements {
+            let target = effect.object.map_or(Target::Unknown, Target::Named);
+            self.emit_at(effect.kind, target, Some(scope.clone()), guard.at(effect.certainty));
+        }
+    }
+
+    fn redirects(&mut self, redirects: &[Redirect], guard: Guard) -> Option<Input> {
+        let mut input = None;
+        for redirect in redirects {
+            match redirect.mode {
+                Mode::Text => {
+                    self.run_scripts(&redirect.word, guard);
+                    input = Some(Input::Text(self.joined(&redirect.word)));
+                }
+                Mode::Descriptor => {}
+                Mode::Read => {
+                    let arg = self.expand(&redirect.word, guard).into_iter().next();
+                    input = Some(arg.map_or(Input::Piped, |arg| self.input_file(&arg, guard)));
+                }
+                Mode::Write | Mode::Append | Mode::ReadWrite => self.output_file(redirect, guard),
+            }
+        }
+        input
+    }
+
+    fn input_file(&mut self, arg: &Arg, guard: Guard) -> Input {
+        let (target, scope) = self.path_target(arg);
+        let text = match &target {
+            Target::Path { resolved, .. } => self.artifacts.text(resolved).map(str::to_owned),
+            _ => None,
+        };
+        self.emit_at(EffectKind::FsRead, target, Some(scope), guard);
+        text.map_or(Input::Piped, |text| Input::Text(Arg::literal(text)))
+    }
+
+    fn output_file(&mut self, redirect: &Redirect, guard: Guard) {
+        let Some(arg) = self.expand(&redirect.word, guard).into_iter().next() else { return };
+        if let Some(host) = arg.text.strip_prefix("/dev/tcp/").or_else(|| arg.text.strip_prefix("/dev/udp/"))
+        {
+            let host = host.split('/').next().unwrap_or_default().to_owned();
+            return self.emit_at(
+                EffectKind::NetSend,
+                Target::Named(host.clone()),
+                Some(Scope::Remote(host)),
+                guard,
+            );
+        }
+        let kind = if redirect.mode == Mode::Append { EffectKind::FsAppend } else { EffectKind::FsWrite };
+        let guard = if redirect.mode == Mode::ReadWrite { guard.possible() } else { guard };
+        let (target, scope) = self.path_target(&arg);
+        self.emit_at(kind, target, Some(scope), Guard { proof: Proof::Before, ..guard });
+    }
+
+    /// Remembers `cat > FILE <<EOF` and `echo … > FILE`.
+    fn keep_heredoc(&mut self, statement: &Statement, input: &Input) {
+        let Node::Simple(simple) = &statement.node else { return };
+        let writes: Vec<&Redirect> =
+            statement.redirects.iter().filter(|one| matches!(one.mode, Mode::Write | Mode::Append)).collect();
+        let words: Vec<Arg> = simple.words.iter().flat_map(|word| self.values(word)).collect();
+        let program = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+        let (arg, mode) = match (writes.as_slice(), program) {
+            ([only], "cat" | "echo" | "printf") => (self.values(&only.word).into_iter().next(), only.mode),
+            ([], "tee") => (words.get(1).cloned(), Mode::Write),
+            _ => return,
+        };
+        let text = match (program, input) {
+            ("cat" | "tee", Input::Text(text)) if words.len() == 1 + usize::from(program == "tee") => {
+                text.clone()
+            }
+            ("echo" | "printf", _) => match self.output_of(statement) {
+                Input::Text(text) => text,
+                Input::None | Input::Piped => return,
+            },
+            _ => return,
+        };
+        let Some(arg) = arg.filter(|arg| arg.shape == Shape::Literal && text.shape != Shape::Dynamic) else {
+            return;
+        };
+        let path = self.resolve(&arg.text).path;
+        let old = match mode {
+            Mode::Append => match self.artifacts.text(&path) {
+                Some(old) => format!("{old}\n"),
+                None => return,
+            },
+            _ => String::new(),
+        };
+        self.artifacts.keep(&path, format!("{old}{}", text.text));
+    }
+
+    fn opaque(&mut self, target: Target, guard: Guard) {
+        self.emit_at(EffectKind::ExecOpaque, target, None, guard.at(Certainty::Possible));
+    }
+
+    fn emit(&mut self, kind: EffectKind, target: Target, guard: Guard) {
+        self.emit_at(kind, target, None, guard);
+    }
+
+    fn emit_at(&mut self, kind: EffectKind, target: Target, scope: Option<Scope>, guard: Guard) {
+        if kind.access() == Access::Mutation && is_sink_device(&target) {
+            return;
+        }
+        let scope = match (&self.state.place, scope) {
+            (Some(place), _) => place.clone(),
+            (None, Some(scope)) => scope,
+            (None, None) => self.scope_of(kind, target.words()),
+        };
+        self.follow_change(kind, &target);
+        let assumption = self.rule.and_then(|rule| rule.assume.as_deref()).and_then(assumption);
+        let opaque = matches!(kind, EffectKind::ExecCode | EffectKind::ExecOpaque);
+        let named =
+            matches!(scope, Scope::Remote(_) | Scope::Container(_) | Scope::Database(_) | Scope::Cloud(_));
+        let dry = self.rule.is_some_and(|rule| rule.dry);
+        let effect = Effect {
+            kind,
+            target,
+            scope,
+            certainty: guard.certainty,
+            privilege: self.state.privilege,
+            outcome: if dry { Outcome::DryRun } else { Outcome::Unknown },
+            environment: self.environment.filter(|_| named).map(str::to_owned),
+            program: self.program.clone(),
+            bounded_by: assumption.filter(|_| opaque),
+        };
+        let effect = match effect.bounded_by {
+            Some(_) if self.state.place.is_none() => Effect { scope: Scope::Project, ..effect },
+            _ => effect,
+        };
+        self.report.effects.push(Traced { effect, proof: guard.proof, rule: self.rule });
+    }
+
+    /// Keeps what is remembered of files in step with an effect.
+    fn follow_change(&mut self, kind: EffectKind, target: &Target) {
+        if kind.access() == Access::Read || self.state.place.is_some() {
+            return;
+        }
+        match target {
+            Target::Path { resolved, .. } => {
+                if kind == EffectKind::FsLink {
+                    self.artifacts.links.insert(resolved.clone());
+                }
+                if kind.is_under("fs") && kind != EffectKind::FsMeta {
+                    self.artifacts.forget(resolved);
+                }
+            }
+            Target::Under(base) if kind.is_under("fs") => {
+                self.artifacts.texts.retain(|path, _| !crate::place::is_inside(path, base));
+            }
+            Target::Under(_) | Target::Named(_) | Target::Unknown => {}
+        }
+    }
+}
+
+impl Guard {
+    const fn masked_unless(self, keep: bool) -> Self {
+        if keep { self } else { self.masked() }
+    }
+}
+
+/// A command about to run.
+struct Call<'c> {
+    words: &'c [Arg],
+    invocation: Invocation,
+    guard: Guard,
+    input: &'c Input,
+}
+
+fn assumption(word: &str) -> Option<Assumption> {
+    match word {
+        "A1" => Some(Assumption::A1),
+        "A2" => Some(Assumption::A2),
+        "A3" => Some(Assumption::A3),
+        _ => None,
+    }
+}
+
+/// `--help` and `--version` as first argument.
+fn is_help(words: &[Arg]) -> bool {
+    words.get(1).is_some_and(|word| matches!(word.text.as_str(), "--help" | "--version")) && words.len() == 2
+}
+
+fn is_sink_device(target: &Target) -> bool {
+    match target {
+        Target::Path { resolved, .. } => {
+            matches!(
+                resolved.as_str(),
+                "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/stdin" | "NUL"
+            ) || resolved.starts_with("/dev/fd/")
+        }
+        Target::Under(_) | Target::Named(_) | Target::Unknown => false,
+    }
+}
+
+/// Whether a statement ends the script or only changes the directory under a condition that ends it.
+fn ends_or_moves(statement: &Statement) -> bool {
+    match &statement.node {
+        Node::Chain(_, rest) => rest.last().is_some_and(|(link, last)| *link == Link::Or && leaves(last)),
+        _ => false,
+    }
+}
+
+/// Whether a statement leaves the script: `exit`, `return`.
+fn leaves(statement: &Statement) -> bool {
+    let Node::Simple(simple) = &statement.node else { return false };
+    let name = simple.words.first().and_then(|word| word.parts.first());
+    matches!(name, Some(shell::Part::Bare(name)) if name == "exit" || name == "return")
+}
+
+#[cfg(test)]
+mod tests;
