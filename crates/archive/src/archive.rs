@@ -106,6 +106,13 @@ impl Archive {
         Ok(Self { database, level: options.level, id: ArchiveId::new(Digest::from_bytes(id)), key: Key(key) })
     }
 
+    /// The key of fingerprints that stand for secrets in answers; it never leaves the process.
+    pub fn fingerprint_key(&self) -> [u8; 32] {
+        let mut hmac = Mac::new(&self.key.0);
+        hmac.part(b"strongroom.fingerprint.v1");
+        hmac.finish()
+    }
+
     /// The archive's id.
     pub const fn id(&self) -> ArchiveId {
         self.id

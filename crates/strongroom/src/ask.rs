@@ -10,9 +10,9 @@ use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::{SpanIndex, SpanKind};
 use strongroom_core::summary::OPENING;
-use strongroom_core::transcript::{BlockKind, Cut, Level, Record, SideKind, TextRange, Visibility};
+use strongroom_core::transcript::{Arguments, BlockKind, Cut, Level, Record, SideKind, TextRange, Visibility};
 use strongroom_core::vault::{BoundSpan, Registry as _, Remains};
-use strongroom_evidence::answer::{Answer, Context, Strictness, answer};
+use strongroom_evidence::answer::{Answer, Options, Strictness, answer};
 use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SourceView};
 
@@ -209,8 +209,8 @@ impl Asked {
         for source in &self.sources {
             scope.sources.push(source.view()?);
         }
-        let context = Context { strictness: options.strictness, fingerprint_key: options.fingerprint_key, raw: self };
-        answer(query, &scope, &context).map_err(|error| Error::invalid_input(error.to_string()))
+        let options = Options { strictness: options.strictness, key: options.fingerprint_key, raw: self };
+        answer(query, &scope, &options).map_err(|error| Error::invalid_input(error.to_string()))
     }
 
     /// The names of the sources, in order.
@@ -258,6 +258,11 @@ impl RawMap for Asked {
     fn raw(&self, source: usize, range: TextRange, decoded: Range<usize>) -> Option<ByteRange> {
         let bytes = self.sources.get(source)?.transcript.source();
         strongroom_formats::raw_range(bytes, range, decoded).ok()
+    }
+
+    fn argument(&self, source: usize, at: Arguments, pointer: &str, decoded: Range<usize>) -> Option<ByteRange> {
+        let bytes = self.sources.get(source)?.transcript.source();
+        strongroom_formats::argument_range(bytes, at, pointer, decoded).ok().flatten()
     }
 
     fn decoded(&self, source: usize, range: TextRange) -> Option<String> {
@@ -310,6 +315,28 @@ fn foreign_summary(reading: &Reading<'_>, span: &ReadSpan<'_>, looks_like_ours: 
         (HoleKind::ForeignSummary, "a summary without its originals")
     };
     Hole { text: text.to_owned(), ..hole(reading.transcript, record, kind, why.to_owned()) }
+}
+
+impl Asked {
+    /// Adds sessions from the archive: those whose working directory is `here`, or all.
+    ///
+    /// # Errors
+    /// `Unavailable` when the archive cannot be read.
+    pub fn add_archived(&mut self, archive: &Archive, here: Option<&Path>) -> Result<()> {
+        for source in archive.sources()? {
+            if strongroom_formats::by_name(&source.meta.format).is_none() {
+                continue;
+            }
+            let Some(revision) = archive.latest_revision(source.meta.id)? else { continue };
+            let (bytes, _) = restore(archive, &revision)?;
+            let transcript = Transcript::from_bytes(source.meta.name, bytes, Some(&source.meta.format))?;
+            let here = here.is_none_or(|here| transcript.cwd().is_some_and(|cwd| Path::new(cwd) == here));
+            if here {
+                self.add(SessionFiles::of(transcript), Some(archive))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Opens the session of `path`.

@@ -55,7 +55,7 @@ impl Transcript {
     fn read(name: String, source: Box<dyn Bytes + Send + Sync>, format: Option<&str>) -> Result<Self> {
         let named = |error: Error| Error::new(error.kind(), format!("{name}: {error}")).caused_by(error);
         let format = match format {
-            Some(format) => strongroom_formats::by_name(format)?,
+            Some(format) => named_format(format)?,
             None => strongroom_formats::detect(source.as_ref()).map_err(named)?,
         };
         let index = format.index(source.as_ref()).map_err(named)?;
@@ -131,6 +131,13 @@ impl Transcript {
     pub fn cwd(&self) -> Option<&str> {
         self.index.records.iter().find_map(|record| record.cwd.as_deref())
     }
+}
+
+fn named_format(name: &str) -> Result<&'static dyn Format> {
+    strongroom_formats::by_name(name).ok_or_else(|| {
+        let known: Vec<&str> = strongroom_formats::all().iter().map(|format| format.name()).collect();
+        Error::invalid_input(format!("format {name:?} is none of {}", known.join(", ")))
+    })
 }
 
 /// A main transcript with the other items of its session.

@@ -3,7 +3,7 @@
 use strongroom::answer::{Strictness, Verdict, render_text};
 use strongroom::archive::Archive;
 use strongroom::ask::{AskOptions, Asked, open};
-use strongroom::query::{Query, parse, plain};
+use strongroom::query::{Query, parse};
 use strongroom::{Error, Result};
 
 use crate::args::{Args, AskArgs};
@@ -15,7 +15,7 @@ pub(super) fn run(args: &Args, own: &AskArgs) -> Result<End> {
     let query = read(&question)?;
     let archive = place::open_for_reading(args)?;
     let asked = gather(own, archive.as_ref())?;
-    let strictness = if own.strict { Strictness::Strict } else { Strictness::Assuming };
+    let strictness = if own.strict { Strictness::Strict } else { Strictness::Assume };
     let fingerprint_key = archive.as_ref().map_or([0; 32], Archive::fingerprint_key);
     let answer = asked.answer(&query, AskOptions { strictness, fingerprint_key })?;
     if args.json {
@@ -30,15 +30,9 @@ pub(super) fn run(args: &Args, own: &AskArgs) -> Result<End> {
     Ok(if answer.verdict == Verdict::Supported { End::Done } else { End::No })
 }
 
-/// A typed query first, a plain question else; neither gives the error of whichever is nearer.
+/// A typed query.
 fn read(question: &str) -> Result<Query> {
-    match parse(question) {
-        Ok(query) => Ok(query),
-        Err(typed) => plain(question).map_err(|plain| {
-            let looks_typed = question.contains(':') || !question.contains(' ');
-            Error::invalid_input(if looks_typed { typed.to_string() } else { plain.to_string() })
-        }),
-    }
+    parse(question).map_err(|error| Error::invalid_input(error.to_string()))
 }
 
 fn gather(own: &AskArgs, archive: Option<&Archive>) -> Result<Asked> {

@@ -47,13 +47,9 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
             Ok(End::Done)
         }
         Outcome::Compacted(compacted, report) => {
-            let resume = own.resume.then(|| session.main.format().resume(session.main.index(), compacted.seed())).flatten();
+            let resume = own.resume.then(|| report.resume.clone()).flatten();
             let target = Target::of(own, resume.as_ref().map(|resume| resume.file_name.as_str()));
-            let bytes = match &resume {
-                Some(resume) => session.main.format().for_resume(compacted.bytes(), resume)?,
-                None => compacted.bytes().to_vec(),
-            };
-            target.write(&own.file, &bytes)?;
+            target.write(&own.file, compacted.bytes())?;
             tell_on(&target, args, &report, "compacted")?;
             if let (Some(resume), Target::File(path)) = (resume, &target) {
                 out::line(&resume.command.replace("{file}", &path.display().to_string()))?;

@@ -9,6 +9,8 @@ use strongroom_core::plan::Wanted;
 use strongroom_core::transcript::{Bytes, Finding};
 use strongroom_core::vault::Retention;
 
+use strongroom_formats::Resume;
+
 use crate::lineage::Traced;
 use crate::reading::Reading;
 use crate::tokens::{Estimate, Tokens};
@@ -55,6 +57,8 @@ pub struct Report {
     pub kept_until: String,
     /// What was found in the input.
     pub findings: Vec<Finding>,
+    /// How the agent goes on with the output.
+    pub resume: Option<Resume>,
     /// Why nothing was changed.
     pub unchanged: Option<&'static str>,
 }
