@@ -199,12 +199,15 @@ fn create(place: &Place) -> Result<()> {
     let (id, key) = (Digest::from_bytes(random()?), random()?);
     let nonce = u64::from_le_bytes(random()?);
     let draft = place.make_draft(nonce)?;
-    database::create(&draft, |connection| -> Outcome<()> {
+    let filled = database::create(&draft, |connection| -> Outcome<()> {
         catalog(connection).put_identity(&id, &key)?;
         catalog(connection).journal(&Entry::Created(ArchiveId::new(id)))?;
         Ok(())
-    })?;
-    place.publish(&draft)
+    });
+    if filled.is_err() {
+        Place::discard(&draft);
+    }
+    filled.and_then(|()| place.publish(&draft))
 }
 
 fn random<const N: usize>() -> Result<[u8; N]> {

@@ -194,7 +194,10 @@ fn check_identity(connection: &Connection) -> Outcome<()> {
         return Err(Error::corrupt("the database is not an archive of strongroom").into());
     }
     let version = number(sql::READ_FORMAT_VERSION)?;
-    if version != sql::FORMAT_VERSION {
+    if version < 1 {
+        return Err(Error::corrupt(format!("{version} is no format version of an archive")).into());
+    }
+    if version > sql::FORMAT_VERSION {
         let known = sql::FORMAT_VERSION;
         return Err(Error::unavailable(format!(
             "the archive has format version {version}, this program knows {known}"

@@ -118,10 +118,16 @@ impl Place {
         Ok(())
     }
 
-    /// Makes the directory, for its owner alone.
+    /// Makes the directory, for its owner alone. Durable on return.
     pub(crate) fn make_dir(&self) -> Result<()> {
+        let missing: Vec<&Path> = self.dir.ancestors().take_while(|dir| !dir.exists()).collect();
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
         made.map_err(|error| self.failed("cannot make", error))?;
+        for parent in
+            missing.into_iter().filter_map(Path::parent).filter(|parent| !parent.as_os_str().is_empty())
+        {
+            flush_dir(parent).map_err(|error| self.failed("cannot flush what holds", error))?;
+        }
         let is_empty = fs::read_dir(&self.dir).is_ok_and(|mut entries| entries.next().is_none());
         if is_empty {
             let private = fs::Permissions::from_mode(0o700);
@@ -148,8 +154,13 @@ impl Place {
             }
             Ok(()) | Err(_) => {}
         }
-        let dir = fs::File::open(&self.dir).and_then(|dir| dir.sync_all());
-        dir.map_err(|error| self.failed("cannot flush", error))
+        flush_dir(&self.dir).map_err(|error| self.failed("cannot flush", error))
+    }
+
+    /// Clears away a draft that will not be published.
+    pub(crate) fn discard(draft: &Path) {
+        // The draft is of no use to anybody, and the error that led here is the one to report.
+        drop(fs::remove_file(draft));
     }
 
     /// Whether this process may write the database and its log.
@@ -201,6 +212,10 @@ impl Place {
         let path: String = self.database().as_os_str().as_bytes().iter().map(spell).collect();
         PathBuf::from(format!("file:{path}?immutable=1"))
     }
+}
+
+fn flush_dir(dir: &Path) -> io::Result<()> {
+    fs::File::open(dir)?.sync_all()
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ mod tests {
     use crate::source::source_id;
 
     fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
     /// The values as computed by this code, in the order of the table.

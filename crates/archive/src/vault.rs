@@ -193,3 +193,41 @@ fn stat_one(catalog: Catalog<'_>, id: PieceId, cap: Retention) -> Outcome<Option
     let retention = row.retention.or_shorter(cap);
     Ok(Some(PieceStat { retention, hold: catalog.piece_hold(id)?, tier: row.tier, latency_ms_max }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::Mode;
+
+    #[test]
+    fn a_tombstone_says_expired_until_the_piece_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let archive = Archive::open(dir.path(), Mode::CreateIfMissing).unwrap();
+        let pieces = [b"erased".to_vec(), b"kept".to_vec()].map(Piece::new);
+        let ids = [pieces[0].id(), pieces[1].id(), PieceId::of(b"never")];
+        archive.store(&pieces[1..], Retention::Indefinite).unwrap();
+        archive
+            .database
+            .write(|connection| {
+                let row = rusqlite::params![archive.tombstone(ids[0]), "court order"];
+                connection.execute("INSERT INTO tombstone VALUES (1, ?1, ?2, 5)", row)?;
+                Ok(())
+            })
+            .unwrap();
+        let loaded = archive.load(&ids).unwrap();
+        assert!(matches!(loaded[..], [Loaded::Expired, Loaded::Found(_), Loaded::Missing]), "{loaded:?}");
+        assert_eq!(archive.stat(&ids[..1]).unwrap(), [None]);
+        archive.store(&pieces, Retention::Indefinite).unwrap();
+        assert!(matches!(archive.load(&ids[..1]).unwrap()[..], [Loaded::Found(_)]));
+    }
+
+    #[test]
+    fn a_piece_that_is_too_large_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let archive = Archive::open(dir.path(), Mode::CreateIfMissing).unwrap();
+        let pieces = [Piece::new(b"fine".to_vec()), Piece::new(vec![0; (1 << 20) + 1])];
+        let error = archive.store(&pieces, Retention::Indefinite).unwrap_err();
+        assert_eq!(error.kind(), strongroom_core::error::ErrorKind::InvalidInput);
+        assert!(matches!(archive.load(&[pieces[0].id()]).unwrap()[..], [Loaded::Missing]));
+    }
+}
