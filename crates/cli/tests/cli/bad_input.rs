@@ -1,0 +1,114 @@
+//! Bad input gets a clear message; nothing is lost and nothing panics.
+
+use crate::home::{Home, claude_session};
+
+fn line(text: &str) -> String {
+    claude_session(1, 200).lines().next().unwrap().replace("Read the modules", text) + "\n"
+}
+
+/// Takes `bytes` in, asks a question of them and gets them back byte for byte.
+fn survives(bytes: &[u8], code: &str) {
+    let home = Home::new();
+    let file = home.write("s.jsonl", bytes);
+    let file = file.to_str().unwrap();
+    let report = home.run(&["--json", "compact", file, "--budget", "90%", "--best-effort", "--out", "out.jsonl"]).json(0);
+    let codes: Vec<&str> =
+        report["findings"].as_array().unwrap().iter().filter_map(|finding| finding["code"].as_str()).collect();
+    assert!(codes.contains(&code), "{code} is not among {codes:?}");
+    home.run(&["import", file]).ends(0);
+    home.run(&["export", file, "--out", "back.jsonl"]).ends(0);
+    assert_eq!(std::fs::read(home.path("back.jsonl")).unwrap(), bytes, "{code}");
+    let asked = home.run(&["ask", "said modules", "--in", file]);
+    assert!(asked.code < 2 && !asked.stderr.contains("panicked"), "{asked:?}");
+}
+
+#[test]
+fn readable_oddities_are_read_with_a_finding() {
+    let session = claude_session(2, 400);
+    let with = |text: &str| (session.clone() + &line(text)).into_bytes();
+    let mut bom = b"\xEF\xBB\xBF".to_vec();
+    bom.extend_from_slice(session.as_bytes());
+    survives(&bom, "bom");
+    survives(session.replace('\n', "\r\n").as_bytes(), "crlf");
+    survives((session.clone() + line("glued").trim_end() + &line("on")).as_bytes(), "glued-records");
+    survives(&with("a lone \\ud83d surrogate in modules"), "lone-surrogate");
+    survives(&with("a NUL \\u0000 in modules"), "nul-escape");
+    let odd = |value: &str| (session.clone() + &line("modules").replace("\"userType\":\"external\"", &format!("\"userType\":{value}"))).into_bytes();
+    survives(&odd("NaN"), "not-a-number");
+    survives(&odd("123456789012345678901234567890"), "huge-integer");
+    survives(&odd("\"external\",\"userType\":\"external\""), "duplicate-key");
+}
+
+#[test]
+fn unreadable_records_are_kept_as_opaque_blocks_and_named() {
+    let session = claude_session(2, 400);
+    let (first, rest) = session.split_once('\n').unwrap();
+    let middle = |bytes: &[u8]| [first.as_bytes(), b"\n", bytes, b"\n", rest.as_bytes()].concat();
+    survives(&middle(b"this is not JSON"), "not-json");
+    survives(&middle(&[0; 64]), "nul-bytes");
+    survives(&middle(b"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"\xff\xfe\"}}"), "invalid-utf8");
+    let torn = session.trim_end();
+    survives(&torn.as_bytes()[..torn.len() - 40], "torn-record");
+}
+
+#[test]
+fn unknown_records_and_unpaired_calls_are_kept_and_named() {
+    let session = claude_session(2, 400);
+    survives((session.clone() + "{\"type\":\"hologram\",\"uuid\":\"u-1\",\"sessionId\":\"s\",\"parentUuid\":null}\n").as_bytes(), "unknown-record");
+    let home = Home::new();
+    let lines: Vec<&str> = session.lines().filter(|line| !line.contains("tool_result")).collect();
+    let file = home.write("s.jsonl", lines.join("\n"));
+    let answer = home.run(&["--json", "ask", "ever results modules", "--in", file.to_str().unwrap()]).json(1);
+    assert_eq!(answer["verdict"], "insufficient", "{answer}");
+    assert!(answer.to_string().contains("no result"), "{answer}");
+}
+
+#[test]
+fn what_is_no_transcript_is_refused_by_name() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("folder")).unwrap();
+    home.write("empty.jsonl", "");
+    home.write("binary.jsonl", [0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0xff, 0xfe]);
+    home.write("other.json", "{\"name\": \"a package\", \"version\": 3}");
+    home.write("prose.txt", "Dear all,\nthis is a letter.\n");
+    for (name, word) in [
+        ("folder", "directory"),
+        ("empty.jsonl", "empty"),
+        ("binary.jsonl", "binary"),
+        ("other.json", "other.json"),
+        ("prose.txt", "prose.txt"),
+        ("missing.jsonl", "does not exist"),
+    ] {
+        let run = home.run(&["compact", name]).ends(2);
+        assert!(run.stderr.contains(word), "{name}: {run:?}");
+        assert!(run.stdout.is_empty() && !home.path("compacted").exists());
+    }
+}
+
+#[test]
+fn limits_are_named_and_memory_stays_bounded() {
+    let session = claude_session(1, 400);
+    let deep = format!("{{\"type\":\"user\",\"x\":{}1{}}}\n", "[".repeat(100_000), "]".repeat(100_000));
+    survives((session.clone() + &deep).as_bytes(), "too-deep");
+    let long = format!("{{\"type\":\"user\",\"pad\":\"{}\"}}\n", "x".repeat(40 << 20));
+    survives((session.clone() + &long).as_bytes(), "record-too-large");
+}
+
+#[test]
+fn the_input_is_never_the_output() {
+    let home = Home::new();
+    let file = home.write("s.jsonl", claude_session(12, 4_000));
+    let before = std::fs::read(&file).unwrap();
+    let file = file.to_str().unwrap();
+    home.run(&["compact", file, "--out", file]).ends(2);
+    assert_eq!(std::fs::read(file).unwrap(), before);
+}
+
+#[test]
+fn a_policy_that_cannot_be_read_is_refused() {
+    let home = Home::new();
+    let file = home.write("s.jsonl", claude_session(2, 400));
+    let policy = home.write("policy.toml", "horizon = \"soon\"\n");
+    let run = home.run(&["--policy", policy.to_str().unwrap(), "compact", file.to_str().unwrap()]).ends(2);
+    assert!(run.stderr.contains("soon") && run.stderr.contains("policy.toml"), "{run:?}");
+}

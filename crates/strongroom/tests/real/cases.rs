@@ -1,0 +1,177 @@
+//! The questions of the shared cases as typed queries.
+//!
+//! `cases/not-yet.tsv` names the questions that are not answered as expected, each with its reason. Every other
+//! question must be answered so, and a listed one that is answered must leave the list.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+use strongroom::answer::Strictness;
+use strongroom::ask::{AskOptions, Asked};
+use strongroom::query::parse;
+use strongroom::transcript::SessionFiles;
+
+use crate::shared::folder;
+
+const NOT_YET: &str = include_str!("cases/not-yet.tsv");
+
+/// One question with what is expected of its answer.
+struct Question {
+    case: String,
+    id: String,
+    chain: Vec<String>,
+    expected: Value,
+}
+
+#[test]
+fn questions_of_the_shared_cases() {
+    let Some(cases) = folder("cases") else { return };
+    let listed: BTreeMap<(&str, &str), &str> = NOT_YET
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .map(|line| {
+            let mut fields = line.splitn(3, '\t');
+            ((fields.next().unwrap(), fields.next().unwrap()), fields.next().expect("a reason"))
+        })
+        .collect();
+    let mut wrong = String::new();
+    let (mut passed, mut waiting) = (0, 0);
+    for question in questions(&cases) {
+        let result = check(&cases, &question);
+        let reason = listed.get(&(question.case.as_str(), question.id.as_str()));
+        match (&result, reason) {
+            (Ok(()), None) => passed += 1,
+            (Err(_), Some(reason)) => {
+                waiting += 1;
+                println!("not yet: {} {}: {reason}", question.case, question.id);
+            }
+            (Ok(()), Some(_)) => {
+                writeln!(wrong, "{}\t{}\tis answered now; take it off the list", question.case, question.id).unwrap();
+            }
+            (Err(why), None) => writeln!(wrong, "{}\t{}\t{why}", question.case, question.id).unwrap(),
+        }
+    }
+    println!("{passed} questions answered as expected, {waiting} not yet");
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn questions(cases: &Path) -> Vec<Question> {
+    let table = std::fs::read_to_string(cases.join("queries.tsv")).unwrap();
+    table
+        .lines()
+        .skip(1)
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let (case, id) = (fields[0].to_owned(), fields[1].to_owned());
+            let expect = std::fs::read_to_string(cases.join(&case).join("expect.md")).unwrap();
+            let block = expect.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+            let checks: Value = serde_json::from_str(block).unwrap();
+            let all = checks["questions"].as_array().unwrap();
+            let expected = all.iter().find(|question| question["id"] == id.as_str()).unwrap().clone();
+            let chain = fields[2].split(";;").map(|query| query.trim().to_owned()).collect();
+            Question { case, id, chain, expected }
+        })
+        .collect()
+}
+
+/// Asks the chain and compares the last verdict and answer, and all citations, with what is expected.
+fn check(cases: &Path, question: &Question) -> Result<(), String> {
+    let folder = cases.join(&question.case);
+    let input = ["input.jsonl", "input.json"].iter().map(|name| folder.join(name)).find(|path| path.exists()).unwrap();
+    let mut asked = Asked::default();
+    let files = SessionFiles::open(&input, None).map_err(|error| error.to_string())?;
+    asked.add(files, None).map_err(|error| error.to_string())?;
+    let mut answers: Vec<Value> = Vec::new();
+    for query in &question.chain {
+        let query = substitute(query, &answers)?;
+        let parsed = parse(&query).map_err(|error| format!("{query}: {error}"))?;
+        let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: [7; 32] };
+        let answer = asked.answer(&parsed, options).map_err(|error| format!("{query}: {error}"))?;
+        answers.push(serde_json::to_value(&answer).unwrap());
+    }
+    compare(question, &answers)
+}
+
+/// Fills in what an earlier step returned: `{1.record}` and `{1.target}`.
+fn substitute(query: &str, answers: &[Value]) -> Result<String, String> {
+    let Some((before, rest)) = query.split_once('{') else { return Ok(query.to_owned()) };
+    let (hole, after) = rest.split_once('}').ok_or("an open brace")?;
+    let first = answers.first().ok_or("no earlier step")?;
+    let citation = &first["citations"][0];
+    let filled = match hole {
+        "1.record" => citation["record"].to_string(),
+        "1.target" => first["values"][0]["value"].as_str().ok_or("no target")?.to_owned(),
+        "1.id in the call" => {
+            let quotes = first["citations"].as_array().ok_or("no citations")?.iter().filter_map(|one| one["quote"].as_str());
+            quotes
+                .flat_map(str::split_whitespace)
+                .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+                .find(|word| word.len() >= 7 && word.bytes().any(|byte| byte.is_ascii_digit()))
+                .ok_or("no id in the call")?
+                .to_owned()
+        }
+        other => return Err(format!("nothing fills {other:?}")),
+    };
+    Ok(format!("{before}{filled}{after}"))
+}
+
+fn compare(question: &Question, answers: &[Value]) -> Result<(), String> {
+    let last = answers.last().ok_or("no answer")?;
+    let expected = match question.expected["verdict"].as_str().unwrap_or_default() {
+        "answered" => "supported",
+        "unverified_claim" => "unverified",
+        same => same,
+    };
+    if last["verdict"] != expected {
+        return Err(format!("{}: expected {expected}, got {} ({})", question.chain.join(" ;; "), last["verdict"], last["answer"]));
+    }
+    let answer = last["answer"].as_str().unwrap_or_default().to_lowercase();
+    let shown = format!("{answer} {} {}", last["values"], quotes(answers).join(" ").to_lowercase());
+    for wanted in strings(&question.expected["answer_must_include"]) {
+        let numeric = wanted.bytes().all(|byte| byte.is_ascii_digit());
+        let place = if matches!(wanted.as_str(), "yes" | "no") || numeric { &answer } else { &shown };
+        if !place.to_lowercase().contains(&wanted.to_lowercase()) {
+            return Err(format!("{:?} is not in the answer {answer:?}", wanted));
+        }
+    }
+    for unwanted in strings(&question.expected["answer_must_not_include"]) {
+        if shown.contains(&unwanted.to_lowercase()) {
+            return Err(format!("{unwanted:?} is in the answer"));
+        }
+    }
+    question.expected["cite"].as_array().into_iter().flatten().try_for_each(|cite| cited(cite, answers))
+}
+
+fn strings(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(|one| one.as_str().map(str::to_owned)).collect()
+}
+
+fn citations(answers: &[Value]) -> Vec<&Value> {
+    let all = answers.iter().flat_map(|answer| {
+        let passed = answer["passed_over"].as_array().into_iter().flatten().map(|one| &one["citation"]);
+        let blocking = answer["scope"]["blocking"].as_array().into_iter().flatten().map(|one| &one["citation"]);
+        answer["citations"].as_array().into_iter().flatten().chain(passed).chain(blocking)
+    });
+    all.collect()
+}
+
+fn quotes(answers: &[Value]) -> Vec<String> {
+    citations(answers).iter().filter_map(|one| one["quote"].as_str().map(str::to_owned)).collect()
+}
+
+/// Whether a citation at the wanted place holds the needle.
+fn cited(cite: &Value, answers: &[Value]) -> Result<(), String> {
+    let (place, needle) = (cite["where"].as_str().unwrap_or_default(), cite["needle"].as_str().unwrap_or_default());
+    let (file, locator) = place.rsplit_once(':').unwrap_or(("", place));
+    let found = citations(answers).iter().any(|one| {
+        let source = one["source"].as_str().unwrap_or_default();
+        let own = one["locator"].as_str().unwrap_or_default();
+        let quote = one["quote"].as_str().unwrap_or_default();
+        let at_place = own == locator || own.starts_with(&format!("{locator}/")) || own.starts_with(&format!("{locator} "));
+        (file.is_empty() || source.ends_with(file)) && at_place && quote.contains(needle)
+    });
+    if found { Ok(()) } else { Err(format!("no citation at {place} holds {needle:?}")) }
+}
