@@ -1,11 +1,16 @@
 //! Bodies of the Anthropic Messages API: `{system, messages, tools}`, or a bare list of messages.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use strongroom_core::error::Result;
 use strongroom_core::span::Segmentation;
-use strongroom_core::transcript::{Bytes, Finding, Record, RecordKind, SourceIndex, Speaker};
+use strongroom_core::transcript::{
+    Block, BlockKind, Bytes, Finding, Record, RecordKind, SourceIndex, Speaker,
+};
 
 use crate::anthropic::{self, Voice};
 use crate::document::{self, Member, unknown};
+use crate::elide::{self, Rules, turns};
 use crate::format::{Edit, Format, Resume};
 use crate::json::{Kind, Value};
 use crate::part::owned;
@@ -33,8 +38,7 @@ impl Format for AnthropicMessages {
         spans: &Segmentation,
         edit: &Edit,
     ) -> Result<Vec<u8>> {
-        let _ = (index, spans, edit);
-        source.read(strongroom_core::range::ByteRange::new(0, source.len())).map(std::borrow::Cow::into_owned)
+        elide::splice(self, &RULES, source, (index, spans), edit)
     }
 
     fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
@@ -74,4 +78,40 @@ fn field(value: Value<'_>, record: &mut Record, findings: &mut Vec<Finding>) {
             findings,
         );
     }
+}
+
+/// The summary is the first message. A user's message may follow: the API joins neighbours of one role.
+const RULES: Rules = Rules { leading: &[], violations };
+
+/// Counts what the API would refuse, by rule.
+fn violations(index: &SourceIndex) -> BTreeMap<&'static str, usize> {
+    let mut found: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut count = |rule: &'static str, times: usize| *found.entry(rule).or_default() += times;
+    let turns = turns(index);
+    count(
+        "the first message is the user's",
+        usize::from(turns.first().is_some_and(|turn| turn.role != "user")),
+    );
+    let mut open: BTreeSet<&str> = BTreeSet::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for turn in &turns {
+        if turn.role == "assistant" {
+            count("every call is answered in the next message", open.len());
+            open.clear();
+        }
+        for id in &turn.calls {
+            count("ids of calls are unique", usize::from(!seen.insert(id)));
+            open.insert(id);
+        }
+        count("every result follows its call", turn.answers.iter().filter(|id| !open.remove(*id)).count());
+        let is_result = |block: &Block| matches!(block.kind, BlockKind::Result(_));
+        let mixed =
+            turn.role == "user" && turn.blocks.iter().skip_while(|block| is_result(block)).any(is_result);
+        count("results come first in their message", usize::from(mixed));
+        let is_empty = |block: &&Block| {
+            block.kind == BlockKind::Text && block.text.iter().all(|text| text.range.is_empty())
+        };
+        count("texts are not empty", turn.blocks.iter().filter(is_empty).count());
+    }
+    found
 }

@@ -23,7 +23,11 @@ mod format;
 
 mod anthropic;
 
+mod patch;
+
 mod document;
+
+mod elide;
 
 mod openai_chat;
 

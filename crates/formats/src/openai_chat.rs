@@ -1,5 +1,7 @@
 //! OpenAI chat messages: a bare list, or a request body with `messages`.
 
+use std::collections::BTreeMap;
+
 use strongroom_core::error::Result;
 use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{
@@ -8,6 +10,7 @@ use strongroom_core::transcript::{
 };
 
 use crate::document::{self, Member, unknown};
+use crate::elide::{self, Rules, turns};
 use crate::format::{Edit, Format, Resume};
 use crate::json::{Kind, Value};
 use crate::outcome;
@@ -37,8 +40,7 @@ impl Format for OpenAiChat {
         spans: &Segmentation,
         edit: &Edit,
     ) -> Result<Vec<u8>> {
-        let _ = (index, spans, edit);
-        source.read(strongroom_core::range::ByteRange::new(0, source.len())).map(std::borrow::Cow::into_owned)
+        elide::splice(self, &RULES, source, (index, spans), edit)
     }
 
     fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
@@ -194,4 +196,28 @@ fn opaque(
     findings.push(finding(Level::Note, "unknown-part", None, &pointer, why.to_owned()));
     let own = block(BlockKind::Opaque(why.to_owned()), value, pointer, speaker);
     blocks.push(Block { text: vec![plain_text(value)], ..own });
+}
+
+/// The summary stands behind the instructions.
+const RULES: Rules = Rules { leading: &["system", "developer"], violations };
+
+/// Counts what the API would refuse, by rule.
+fn violations(index: &SourceIndex) -> BTreeMap<&'static str, usize> {
+    let mut found: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut count = |rule: &'static str, times: usize| *found.entry(rule).or_default() += times;
+    let mut open: Vec<&str> = Vec::new();
+    for turn in turns(index) {
+        if !matches!(turn.role, "tool" | "function") {
+            count("every call is answered before the next message", open.len());
+            open.clear();
+        }
+        open.extend(&turn.calls);
+        for id in turn.answers {
+            match open.iter().position(|call| *call == id) {
+                Some(at) => drop(open.remove(at)),
+                None => count("every tool message follows its call", 1),
+            }
+        }
+    }
+    found
 }

@@ -65,6 +65,13 @@ impl<'t> Value<'t> {
         ByteRange::new(u64::from(self.node.start), u64::from(self.node.end)).shifted(self.base)
     }
 
+    /// The whitespace in front of it.
+    pub(crate) fn space_before(self) -> Cow<'t, [u8]> {
+        let before = self.bytes.get(..widen(self.node.start)).unwrap_or_default();
+        let space = before.iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
+        Cow::Borrowed(before.get(before.len() - space..).unwrap_or_default())
+    }
+
     /// The inside of a string literal, without its quotes.
     pub fn text_range(self) -> Option<TextRange> {
         let range = self.range();
