@@ -9,11 +9,13 @@
 
 pub mod content;
 
-pub mod atom;
-
 pub mod effect;
 
 pub mod place;
+
+pub mod cues;
+
+pub mod atom;
 
 pub mod shell;
 

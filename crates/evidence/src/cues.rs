@@ -1,0 +1,225 @@
+//! Cue words by table: negations, plans, conditions, demands, claims.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use serde::Deserialize;
+
+/// What a cue does to its sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cue {
+    /// It negates what follows.
+    Negation,
+    /// It negates what precedes.
+    NegationLeft,
+    /// It looks like a negation and is none.
+    Pseudo,
+    /// It ends the reach of others.
+    Terminator,
+    /// What follows is going to be done.
+    Planned,
+    /// What follows is supposed, asked or conditional.
+    Hypothetical,
+    /// What follows is demanded or forbidden.
+    Required,
+    /// Something is said to be done or to hold.
+    Claim,
+    /// Something is decided or reasoned.
+    Decision,
+}
+
+/// A cue in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// What it does.
+    pub cue: Cue,
+    /// Its bytes.
+    pub range: Range<usize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Table {
+    negation: Vec<String>,
+    negation_left: Vec<String>,
+    negation_pseudo: Vec<String>,
+    terminator: Vec<String>,
+    planned: Vec<String>,
+    hypothetical: Vec<String>,
+    required: Vec<String>,
+    claim: Vec<String>,
+    decision: Vec<String>,
+}
+
+/// One automaton for the polarity of everything, one for the tone of prose.
+struct Cues {
+    polarity: Option<(AhoCorasick, Vec<Cue>)>,
+    tone: Option<(AhoCorasick, Vec<Cue>)>,
+}
+
+static CUES: LazyLock<Cues> = LazyLock::new(|| {
+    let table: Table = toml::from_str(include_str!("tables/cues.toml")).unwrap_or_default();
+    let polarity = [
+        (&table.negation, Cue::Negation),
+        (&table.negation_left, Cue::NegationLeft),
+        (&table.negation_pseudo, Cue::Pseudo),
+        (&table.terminator, Cue::Terminator),
+    ];
+    let tone = [
+        (&table.planned, Cue::Planned),
+        (&table.hypothetical, Cue::Hypothetical),
+        (&table.required, Cue::Required),
+        (&table.claim, Cue::Claim),
+        (&table.decision, Cue::Decision),
+    ];
+    Cues { polarity: build(&polarity), tone: build(&tone) }
+});
+
+fn build(lists: &[(&Vec<String>, Cue)]) -> Option<(AhoCorasick, Vec<Cue>)> {
+    let words: Vec<&String> = lists.iter().flat_map(|(words, _)| words.iter()).collect();
+    let cues = lists.iter().flat_map(|(words, cue)| std::iter::repeat_n(*cue, words.len())).collect();
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(words)
+        .ok()?;
+    Some((automaton, cues))
+}
+
+/// Negations, what looks like them, and what ends their reach.
+pub fn polarity(text: &str) -> Vec<Found> {
+    find(CUES.polarity.as_ref(), text)
+}
+
+/// Plans, conditions, demands, claims and decisions.
+pub fn tone(text: &str) -> Vec<Found> {
+    find(CUES.tone.as_ref(), text)
+}
+
+fn find(cues: Option<&(AhoCorasick, Vec<Cue>)>, text: &str) -> Vec<Found> {
+    let Some((automaton, kinds)) = cues else { return Vec::new() };
+    automaton
+        .find_iter(text)
+        .filter(|found| is_word(text, found.start()..found.end()))
+        .filter_map(|found| {
+            Some(Found { cue: *kinds.get(found.pattern().as_usize())?, range: found.start()..found.end() })
+        })
+        .collect()
+}
+
+/// Whether a match stands alone. Scripts without spaces between words need no boundary.
+fn is_word(text: &str, range: Range<usize>) -> bool {
+    let bytes = text.as_bytes();
+    let own = bytes.get(range.clone()).unwrap_or_default();
+    let contraction = own.starts_with(b"n'") || own.starts_with("n’".as_bytes());
+    let before = range.start.checked_sub(1).and_then(|at| bytes.get(at));
+    let after = bytes.get(range.end);
+    let joins = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let opens = own.first().is_none_or(|byte| *byte >= 0xE0)
+        || contraction
+        || !before.is_some_and(|byte| joins(byte) || is_alphabetic_byte(*byte));
+    let closes = own.last().is_none_or(|_| own.first().is_some_and(|byte| *byte >= 0xE0))
+        || !after.is_some_and(|byte| joins(byte) || is_lead_byte(*byte));
+    opens && closes
+}
+
+/// A byte of a two-byte letter, Latin, Greek or Cyrillic, at its end.
+fn is_alphabetic_byte(byte: u8) -> bool {
+    (0x80..0xC0).contains(&byte)
+}
+
+fn is_lead_byte(byte: u8) -> bool {
+    (0xC3..0xE0).contains(&byte)
+}
+
+/// The clauses of a text: sentences and lines.
+pub fn sentences(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut all = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while let Some(step) = bytes.get(at..).and_then(next_stop) {
+        let stop = at + step;
+        let end = stop + bytes.get(stop).map_or(1, |byte| if *byte == 0xE3 || *byte == 0xEF { 3 } else { 1 });
+        if ends_sentence(bytes, stop) {
+            push_trimmed(text, start..end, &mut all);
+            start = end;
+        }
+        at = end;
+    }
+    push_trimmed(text, start..text.len(), &mut all);
+    all
+}
+
+fn next_stop(bytes: &[u8]) -> Option<usize> {
+    let ascii = memchr::memchr3(b'\n', b'.', b'!', bytes);
+    let limit = ascii.unwrap_or(bytes.len());
+    let head = bytes.get(..limit).unwrap_or_default();
+    memchr::memchr3(b'?', 0xE3, 0xEF, head).or(ascii)
+}
+
+fn ends_sentence(bytes: &[u8], at: usize) -> bool {
+    match bytes.get(at) {
+        Some(b'\n') => true,
+        Some(b'.' | b'!' | b'?') => bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace),
+        // 。 ！ ？
+        Some(0xE3) => bytes.get(at..at + 3) == Some("。".as_bytes()),
+        Some(0xEF) => {
+            matches!(bytes.get(at..at + 3), Some(three) if three == "！".as_bytes() || three == "？".as_bytes())
+        }
+        _ => false,
+    }
+}
+
+fn push_trimmed(text: &str, range: Range<usize>, all: &mut Vec<Range<usize>>) {
+    let Some(own) = text.get(range.clone()) else { return };
+    let lead = own.len() - own.trim_start().len();
+    let trimmed = own.trim();
+    if !trimmed.is_empty() {
+        all.push(range.start + lead..range.start + lead + trimmed.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str) -> Vec<(Cue, &str)> {
+        polarity(text).into_iter().map(|found| (found.cue, &text[found.range])).collect()
+    }
+
+    #[test]
+    fn cues_are_whole_words() {
+        assert!(toml::from_str::<Table>(include_str!("tables/cues.toml")).is_ok());
+        assert_eq!(
+            words("I did NOT run it, nothing noted"),
+            [(Cue::Negation, "NOT"), (Cue::Negation, "nothing")]
+        );
+        assert_eq!(words("don't"), [(Cue::Negation, "n't")]);
+        assert_eq!(words("not only this"), [(Cue::Pseudo, "not only")]);
+        assert_eq!(words("请不要删除"), [(Cue::Negation, "不要")]);
+        assert_eq!(words("非常好"), [(Cue::Pseudo, "非常")]);
+        assert_eq!(words("nöt knot"), []);
+    }
+
+    #[test]
+    fn sentences_end_at_marks_and_lines() {
+        let text = "See a.rs now. Then b!\nc? 好。了";
+        let all: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(all, ["See a.rs now.", "Then b!", "c?", "好。", "了"]);
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_stand_on_boundaries(text in "\\PC{0,80}") {
+            for range in sentences(&text) {
+                prop_assert!(text.get(range).is_some());
+            }
+            for found in polarity(&text).into_iter().chain(tone(&text)) {
+                prop_assert!(text.get(found.range).is_some());
+            }
+        }
+    }
+}
