@@ -152,7 +152,9 @@ impl Events {
                 | BlockKind::Summary
                 | BlockKind::Opaque(_) => false,
             };
-            if index.form == Form::Fold || moves_with_calls {
+            // A boundary that lists the items it keeps stands for many events, which move on their own.
+            let one_event = record.kind != RecordKind::Boundary;
+            if one_event && (index.form == Form::Fold || moves_with_calls) {
                 let first = *records.entry(at.record).or_insert(event);
                 union.join(first, event);
             }

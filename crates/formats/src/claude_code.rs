@@ -5,6 +5,7 @@ mod copies;
 mod path;
 mod read;
 mod result;
+mod write;
 
 use std::collections::BTreeSet;
 
@@ -61,13 +62,11 @@ impl Format for ClaudeCode {
         spans: &Segmentation,
         edit: &Edit,
     ) -> Result<Vec<u8>> {
-        let _ = (index, spans, edit);
-        source.read(strongroom_core::range::ByteRange::new(0, source.len())).map(std::borrow::Cow::into_owned)
+        write::splice(self, source, index, spans, edit)
     }
 
     fn resume(&self, index: &SourceIndex, edit: &Edit) -> Option<Resume> {
-        let _ = (index, edit);
-        None
+        write::resume(index, edit)
     }
 }
 

@@ -3,6 +3,7 @@
 mod history;
 mod item;
 mod read;
+mod write;
 
 use strongroom_core::error::Result;
 use strongroom_core::span::Segmentation;
@@ -53,12 +54,14 @@ impl Format for Codex {
         spans: &Segmentation,
         edit: &Edit,
     ) -> Result<Vec<u8>> {
-        let _ = (index, spans, edit);
-        source.read(strongroom_core::range::ByteRange::new(0, source.len())).map(std::borrow::Cow::into_owned)
+        write::splice(self, source, index, spans, edit)
     }
 
     fn resume(&self, index: &SourceIndex, edit: &Edit) -> Option<Resume> {
-        let _ = (index, edit);
-        None
+        write::resume(index, edit)
+    }
+
+    fn resumable(&self, compacted: Vec<u8>, edit: &Edit) -> Result<Vec<u8>> {
+        write::resumable(&compacted, edit)
     }
 }

@@ -31,6 +31,14 @@ pub trait Format: Sync + std::fmt::Debug {
 
     /// How the agent is told to go on with the compacted form.
     fn resume(&self, index: &SourceIndex, edit: &Edit) -> Option<Resume>;
+
+    /// The compacted form with the link fields that a resumed copy needs, e.g. an id of its own in its first line.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the first line is not what the agent needs to resume.
+    fn resumable(&self, compacted: Vec<u8>, _edit: &Edit) -> Result<Vec<u8>> {
+        Ok(compacted)
+    }
 }
 
 /// What is changed in a source. Spans that are not named are kept.
@@ -64,6 +72,8 @@ pub struct Resume {
     pub file_name: String,
     /// The command, with `{file}` where the path of the file goes.
     pub command: String,
+    /// The directory the command is run in, where the session names one.
+    pub directory: Option<String>,
 }
 
 impl Edit {

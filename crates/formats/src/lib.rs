@@ -29,6 +29,8 @@ mod document;
 
 mod elide;
 
+mod fold;
+
 mod openai_chat;
 
 mod anthropic_messages;

@@ -144,7 +144,12 @@ pub(super) fn mark_copies(source: &dyn Bytes, records: &mut [Record], reader: &R
             }
         }
     }
+    copies.extend(named_copies(records, reader));
+    let mut first: HashMap<BlockRef, BlockRef> = HashMap::new();
+    copies.sort_unstable();
     for (own, original) in copies {
+        let original = first.get(&original).copied().unwrap_or(original);
+        first.insert(own, original);
         let record = usize::try_from(own.record).ok().and_then(|at| records.get_mut(at));
         let block =
             usize::try_from(own.block).ok().zip(record).and_then(|(at, record)| record.blocks.get_mut(at));
@@ -153,6 +158,32 @@ pub(super) fn mark_copies(source: &dyn Bytes, records: &mut [Record], reader: &R
         }
     }
     Ok(())
+}
+
+/// Masked copies, which name the line they were copied from: the same parts in the same order.
+fn named_copies(records: &[Record], reader: &Reader) -> Vec<(BlockRef, BlockRef)> {
+    let mut found = Vec::new();
+    for copied in &reader.copied {
+        let at = records.partition_point(|record| record.range.end() <= copied.range.start());
+        let original = records.iter().take(at).position(|record| record.line == Some(copied.line));
+        let (Some(record), Some(number)) = (records.get(at), original) else { continue };
+        let Some(original) =
+            records.get(number).filter(|original| original.label.starts_with("response_item/"))
+        else {
+            continue;
+        };
+        let own = record.blocks.iter().zip(0u32..).filter(|(block, _)| copied.range.contains(block.range));
+        for ((block, n), (first, m)) in own.zip(original.blocks.iter().zip(0u32..)) {
+            if std::mem::discriminant(&block.kind) == std::mem::discriminant(&first.kind)
+                && block.speaker == first.speaker
+            {
+                let wide = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+                let first = BlockRef { record: wide(number), block: m };
+                found.push((BlockRef { record: wide(at), block: n }, first));
+            }
+        }
+    }
+    found
 }
 
 /// Where a rendition stands.

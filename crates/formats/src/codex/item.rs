@@ -21,6 +21,9 @@ pub(super) enum Owner {
 /// The member by which our own summaries are marked in `replacement_history`; Codex ignores members it does not know.
 pub(super) const DERIVED_MARK: (&str, &str) = ("derived_by", "strongroom");
 
+/// The member by which a masked copy names the line it was copied from.
+pub(super) const COPIED_FROM: &str = "copied_from_line";
+
 /// Texts that the harness sends as a user's, by how they begin, and who speaks in them.
 const INJECTED: [(&str, Speaker); 12] = [
     ("# AGENTS.md instructions", Speaker::Operator),

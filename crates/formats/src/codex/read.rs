@@ -1,10 +1,11 @@
 //! From a line to a record.
 
+use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::{
     Block, BlockKind, Finding, Level, Record, RecordKind, Speaker, Usage, Visibility,
 };
 
-use super::item::{self, Owner, set_visibility};
+use super::item::{self, COPIED_FROM, Owner, set_visibility};
 use crate::json::{Kind, Value};
 use crate::part::{block, finding, owned, plain_text, text_block, time_of, user_text};
 
@@ -32,6 +33,13 @@ pub(super) struct Outcome {
     pub(super) error: Option<bool>,
 }
 
+/// A masked copy in a replaced history and the line it names.
+#[derive(Debug)]
+pub(super) struct Copied {
+    pub(super) range: ByteRange,
+    pub(super) line: u32,
+}
+
 /// Reads lines one after the other.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -39,6 +47,7 @@ pub(super) struct Reader {
     pub(super) findings: Vec<Finding>,
     pub(super) usage: Vec<Usage>,
     pub(super) outcomes: Vec<Outcome>,
+    pub(super) copied: Vec<Copied>,
     owner: Owner,
     session: Option<String>,
     cwd: Option<String>,
@@ -105,6 +114,7 @@ impl Reader {
             findings: Vec::new(),
             usage: Vec::new(),
             outcomes: Vec::new(),
+            copied: Vec::new(),
             owner: Owner::Person,
             session: None,
             cwd: None,
@@ -294,6 +304,9 @@ impl Reader {
         for (at, value) in history.elements().enumerate() {
             let pointer = format!("/payload/replacement_history/{at}");
             let blocks = item::blocks(value, &pointer, self.owner, record.line, &mut self.findings);
+            let line =
+                value.get(COPIED_FROM).and_then(Value::integer).and_then(|line| u32::try_from(line).ok());
+            self.copied.extend(line.map(|line| Copied { range: value.range(), line }));
             let why = "an item of unknown type";
             if blocks.is_none() {
                 self.findings.push(finding(
