@@ -13,6 +13,7 @@ mod render;
 mod report;
 mod row;
 mod rule;
+mod secret;
 mod select;
 #[cfg(test)]
 mod testing;

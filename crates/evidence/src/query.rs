@@ -15,6 +15,7 @@ mod lexer;
 mod nearest;
 mod parse;
 mod place;
+mod plain;
 mod print;
 mod words;
 
@@ -22,6 +23,7 @@ use std::fmt;
 
 pub use parse::parse;
 pub use place::Place;
+pub use plain::{plain, read};
 pub use words::{Field, Form, Noun};
 
 /// A query: one clause, or two in an order.

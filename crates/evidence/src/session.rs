@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
-use strongroom_core::transcript::{Arguments, BlockRef, SourceIndex, TextRange};
+use strongroom_core::transcript::{Arguments, BlockKind, BlockRef, SourceIndex, TextRange};
 
 use crate::content::SpanContent;
 use crate::examine::Examination;
@@ -108,6 +108,24 @@ pub struct Scope<'a> {
     pub summaries: Vec<SummaryText>,
     /// Side files that hold the full output of a result.
     pub side_texts: Vec<SideText>,
+}
+
+impl Scope<'_> {
+    /// Fills [`Scope::summaries`] with every summary that the envelopes mark as one.
+    pub fn read_summaries(&mut self, raw: &dyn RawMap) {
+        for (source, view) in self.sources.iter().enumerate() {
+            for (at, block) in view.index.blocks() {
+                if !matches!(block.kind, BlockKind::Summary) || block.copy_of.is_some() {
+                    continue;
+                }
+                let parts: Option<Vec<String>> =
+                    block.text.iter().map(|range| raw.decoded(source, *range)).collect();
+                if let Some(parts) = parts.filter(|parts| !parts.is_empty()) {
+                    self.summaries.push(SummaryText { source, at, text: parts.join("\n") });
+                }
+            }
+        }
+    }
 }
 
 /// The text of a summary in a source.

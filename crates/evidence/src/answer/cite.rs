@@ -8,7 +8,7 @@ use strongroom_core::transcript::{BlockKind, BlockRef, Branch, Encoding, Record,
 use super::facet::{agent_of, session_of};
 use super::matching::Compiled;
 use super::row::{Piece, PieceOf, Row, What};
-use super::select::fingerprint;
+use super::secret::{Secrets, fingerprint};
 use super::{Citation, Options};
 use crate::query::{Atom, Field};
 use crate::session::{Hole, Scope, SourceView};
@@ -28,6 +28,7 @@ pub(super) struct Citer<'c, 's> {
     pub(super) scope: &'s Scope<'s>,
     pub(super) clause: &'c Compiled<'c>,
     pub(super) options: &'c Options<'c>,
+    pub(super) secrets: &'c Secrets<'s>,
 }
 
 impl<'s> Citer<'_, 's> {
@@ -142,28 +143,23 @@ impl<'s> Citer<'_, 's> {
         Some(range.start..range.start + trimmed)
     }
 
-    /// The secrets in a piece, in bytes of its text.
+    /// The secrets in a piece, in bytes of its text: those found there, and those found elsewhere in the scope.
     fn secrets(&self, row: &Row<'s>, piece: &Piece<'s>) -> Vec<Range<usize>> {
-        let Some(examined) = row.examined() else { return Vec::new() };
+        let mut ranges = self.secrets.ranges(piece.text);
         let pointer = match piece.of {
             PieceOf::Argument(_, argument) => Some(argument.pointer.as_str()),
-            PieceOf::Text(_) | PieceOf::Side(_) | PieceOf::Raw(_) => None,
+            PieceOf::Text(_) => None,
+            PieceOf::Side(_) | PieceOf::Raw(_) => return ranges,
         };
-        let known: Vec<&crate::examine::Secret> = examined.examination.secrets.iter().collect();
+        let known =
+            row.examined().map(|examined| examined.examination.secrets.as_slice()).unwrap_or_default();
         let own =
             known.iter().filter(|secret| secret.at == piece.at && secret.argument.as_deref() == pointer);
-        let mut ranges: Vec<Range<usize>> = own
-            .map(|secret| secret.range.clone())
-            .filter(|range| piece.text.get(range.clone()).is_some())
-            .collect();
-        if matches!(piece.of, PieceOf::Side(_)) {
-            // The file repeats the preview: what is secret there is secret here.
-            let values = known.iter().filter_map(|secret| secret_text(row, secret));
-            ranges = values
-                .flat_map(|value| piece.text.match_indices(value).map(|(at, _)| at..at + value.len()))
-                .collect();
-        }
-        ranges.sort_by_key(|range| range.start);
+        ranges.extend(
+            own.map(|secret| secret.range.clone()).filter(|range| piece.text.get(range.clone()).is_some()),
+        );
+        ranges.sort_by_key(|range| (range.start, range.end));
+        ranges.dedup();
         ranges
     }
 
@@ -255,10 +251,11 @@ impl<'s> Citer<'_, 's> {
     /// A whole record or attachment by its raw bytes, narrowed to what counts in it.
     fn raw(&self, row: &Row<'s>, piece: &Piece<'s>, range: ByteRange) -> Citation {
         let plain = |range: ByteRange| TextRange { range, encoding: Encoding::Plain };
-        let text = self.options.raw.decoded(row.source, plain(range));
+        let text =
+            self.options.raw.decoded(row.source, plain(range)).filter(|text| !self.secrets.are_in(text));
         let empty = (ByteRange::new(range.start(), range.start()), String::new());
         let (bytes, quote) = text.map_or(empty, |text| {
-            let part = raw_part(row, piece, &text);
+            let part = self.raw_part(row, piece, &text);
             let quote = text.get(part.clone()).unwrap_or_default().to_owned();
             let offset = |at: usize| range.start() + u64::try_from(at).unwrap_or(0);
             (ByteRange::new(offset(part.start), offset(part.end)), quote)
@@ -277,6 +274,21 @@ impl<'s> Citer<'_, 's> {
         }
     }
 
+    /// What counts in the raw text of a record or attachment.
+    fn raw_part(&self, row: &Row<'_>, piece: &Piece<'_>, text: &str) -> Range<usize> {
+        let found = || self.clause.cited().find_map(|term| term.find_all(text, 1).into_iter().next());
+        let key = match row.what {
+            What::Attachment(_) => text.find(piece.text).map(|at| at..at + piece.text.len()),
+            What::Usage(..) => text.find("usage").map(|at| at..(at + 600).min(text.len())),
+            _ if text.len() > WHOLE_CHARS_MAX => found().map(|found| lines_around(text, found)),
+            _ => None,
+        };
+        let range = key.unwrap_or_else(|| head(text));
+        let end =
+            (range.start..=range.end).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(range.start);
+        range.start..end
+    }
+
     /// A hole as a citation: its own bytes and what is missing.
     pub(super) fn hole(&self, hole: &Hole) -> Citation {
         let view = self.scope.sources.iter().find(|view| view.source == hole.source);
@@ -293,7 +305,11 @@ impl<'s> Citer<'_, 's> {
             bytes: (hole.range.start(), hole.range.end()),
             attribution: Speaker::Harness.word().to_owned(),
             agent: view.and_then(|view| view.agent.clone()),
-            quote: hole.text.chars().take(WHOLE_CHARS_MAX).collect(),
+            quote: if self.secrets.are_in(&hole.text) {
+                String::new()
+            } else {
+                hole.text.chars().take(WHOLE_CHARS_MAX).collect()
+            },
             pointer: None,
             note: Some(format!("{}: {}", hole.kind.words(), hole.why)),
         }
@@ -310,26 +326,6 @@ enum Half {
 fn is_worth(piece: &Piece<'_>) -> bool {
     !piece.text.is_empty()
         && !matches!(piece.of, PieceOf::Argument(_, argument) if matches!(argument.value, strongroom_core::transcript::Scalar::Number(_)))
-}
-
-fn secret_text<'s>(row: &Row<'s>, secret: &crate::examine::Secret) -> Option<&'s str> {
-    let blocks = &row.examined()?.content.blocks;
-    let content = blocks.iter().find(|content| content.at == secret.at)?;
-    content.text.get(secret.range.clone()).filter(|text| !text.is_empty())
-}
-
-/// What counts in the raw text of a record or attachment.
-fn raw_part(row: &Row<'_>, piece: &Piece<'_>, text: &str) -> Range<usize> {
-    let key = match row.what {
-        What::Attachment(_) => text.find(piece.text).map(|at| at..at + piece.text.len()),
-        What::Usage(..) => {
-            text.find("\"usage\"").or_else(|| text.find("usage")).map(|at| at..(at + 600).min(text.len()))
-        }
-        _ => None,
-    };
-    let range = key.unwrap_or_else(|| head(text));
-    let end = (range.start..=range.end).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(range.start);
-    range.start..end
 }
 
 fn side_citation(

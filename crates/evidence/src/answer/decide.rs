@@ -6,6 +6,7 @@ use super::matching::Compiled;
 use super::position::{Lie, Positions};
 use super::report::{self, Report};
 use super::row::{Row, What};
+use super::secret::Secrets;
 use super::select::{self, Found};
 use super::{Answer, Finding, Options, PassedOver, Searched, Verdict, facet};
 use crate::effect::{Assumption, Outcome};
@@ -22,6 +23,7 @@ pub(super) struct Case<'c, 's> {
     pub(super) positions: &'c Positions<'s>,
     pub(super) options: &'c Options<'c>,
     pub(super) reading: String,
+    pub(super) secrets: &'c Secrets<'s>,
 }
 
 /// What a decision comes to, before it is put together.
@@ -39,14 +41,22 @@ pub(super) struct Draft<'s> {
 
 pub(super) fn decide(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result<Answer, QueryError> {
     let positions = Positions::new(scope);
-    let first = Compiled::new(&query.clause, options.strictness)?;
-    let case = Case { scope, clause: &first, positions: &positions, options, reading: query.to_string() };
+    let first = Compiled::new(&query.clause, options)?;
+    let secrets = Secrets::collect(scope);
+    let case = Case {
+        scope,
+        clause: &first,
+        positions: &positions,
+        options,
+        reading: query.to_string(),
+        secrets: &secrets,
+    };
     let mut found = select::find(scope, &first, &positions, options)?;
     let Some(order) = &query.order else {
         let draft = case.form(query.form.unwrap_or(query.clause.noun.default_form()), &found)?;
         return case.assemble(draft);
     };
-    let second = Compiled::new(&order.clause, options.strictness)?;
+    let second = Compiled::new(&order.clause, options)?;
     let other = Case { clause: &second, reading: case.reading.clone(), ..case };
     let against = select::find(scope, &second, &positions, options)?;
     let Some(form) = query.form else { return relate(&case, &found, &other, &against) };
@@ -64,7 +74,7 @@ pub(super) fn decide(query: &Query, scope: &Scope<'_>, options: &Options<'_>) ->
 
 impl<'c, 's> Case<'c, 's> {
     pub(super) fn citer(&self) -> Citer<'c, 's> {
-        Citer { scope: self.scope, clause: self.clause, options: self.options }
+        Citer { scope: self.scope, clause: self.clause, options: self.options, secrets: self.secrets }
     }
 
     fn noun(&self) -> Noun {
@@ -174,7 +184,8 @@ impl<'c, 's> Case<'c, 's> {
 
     fn unverified(&self, reports: Vec<Report<'s>>) -> Draft<'s> {
         let missing = if self.noun() == Noun::Rules { "no user message" } else { "no tool call" };
-        let words: Vec<String> = reports.iter().map(|report| format!("\"{}\"", report.text())).collect();
+        let words: Vec<String> =
+            reports.iter().map(|report| format!("\"{}\"", self.mask(report.text()))).collect();
         let answer = format!("{missing} shows it; it is only reported: {}", words.join(", "));
         Draft { verdict: Some(Verdict::Unverified), answer: Some(answer), reports, ..Draft::default() }
     }
@@ -365,7 +376,7 @@ impl<'c, 's> Case<'c, 's> {
     /// One row in words.
     fn summary(&self, row: &Row<'s>) -> String {
         match &row.what {
-            What::Value { key, value } => format!("{key} = {}", self.masked(row, value)),
+            What::Value { key, value } => format!("{key} = {}", self.mask(value)),
             What::Usage(_, amount) => amount.to_string(),
             What::Effect(effect) | What::File(effect) => {
                 format!("{} {}: {}", effect.kind.word(), effect.target.words(), effect.outcome)
@@ -373,37 +384,24 @@ impl<'c, 's> Case<'c, 's> {
             What::Literal(_, norm) => norm.clone(),
             _ => {
                 let text = row.own.first().map_or("", super::row::Piece::focused);
-                let quote = self.citer().first(row).map(|citation| citation.quote).unwrap_or_default();
-                let shown = if quote.contains(text) || quote.is_empty() { &quote } else { text };
-                let line: String = shown.chars().take(200).collect();
+                let line: String = self.mask(text).chars().take(200).collect();
                 line.trim().replace('\n', " ")
             }
         }
     }
 
-    /// A value with its secrets replaced by their fingerprints.
-    fn masked(&self, row: &Row<'s>, value: &str) -> String {
-        let Some(examined) = row.examined() else { return value.to_owned() };
-        let mut shown = value.to_owned();
-        for secret in &examined.examination.secrets {
-            for piece in row.own.iter().filter(|piece| piece.at == secret.at) {
-                if let Some(text) = piece.text.get(secret.range.clone()).filter(|text| !text.is_empty()) {
-                    shown = hide(&shown, text, &select::fingerprint(text, self.options));
-                }
-            }
-        }
-        shown
+    /// A text with its secrets replaced by their fingerprints.
+    pub(super) fn mask(&self, text: &str) -> String {
+        self.secrets.mask(text, self.options)
     }
 
     fn findings(&self, rows: &[Row<'s>]) -> Vec<Finding> {
         let mut findings: Vec<Finding> = Vec::new();
         for row in rows {
             let finding = match &row.what {
-                What::Value { key, value } => Finding { key: key.clone(), value: self.masked(row, value) },
+                What::Value { key, value } => Finding { key: key.clone(), value: self.mask(value) },
                 What::Usage(key, amount) => Finding { key: (*key).to_owned(), value: amount.to_string() },
-                What::Literal(kind, norm) => {
-                    Finding { key: kind.word().to_owned(), value: self.masked(row, norm) }
-                }
+                What::Literal(kind, norm) => Finding { key: kind.word().to_owned(), value: self.mask(norm) },
                 What::File(effect) => {
                     let agent = facet::agent_of(row.view, row.start.record)
                         .map(|agent| format!(" by agent {agent}"))
@@ -508,17 +506,6 @@ fn key_value<'r>(row: &'r Row<'_>) -> Option<(&'r str, String)> {
         What::Value { key, value } => Some((key, value.clone())),
         What::Usage(key, amount) => Some((key, amount.to_string())),
         _ => None,
-    }
-}
-
-/// Replaces `secret` in `value`; a value that is a part of the secret goes whole.
-fn hide(value: &str, secret: &str, name: &str) -> String {
-    if value.contains(secret) {
-        value.replace(secret, name)
-    } else if secret.contains(value) && value.len() > 3 {
-        name.to_owned()
-    } else {
-        value.to_owned()
     }
 }
 

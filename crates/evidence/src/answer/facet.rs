@@ -273,7 +273,10 @@ pub(super) fn operation(effect: &Effect) -> Option<&'static str> {
 
 fn operations<'s>(row: &Row<'s>) -> Facet<'s> {
     let Some(effect) = row.effect() else { return Facet::Known(Vec::new()) };
-    let Some(word) = operation(effect) else { return Facet::Known(Vec::new()) };
+    let open = super::possible::is_opaque(effect) && !super::possible::is_idle(effect.outcome);
+    let Some(word) = operation(effect) else {
+        return if open { Facet::AtLeast(Vec::new()) } else { Facet::Known(Vec::new()) };
+    };
     let result = || row.half.iter().map(|piece| piece.text);
     let says = |words: &[&str]| result().any(|text| words.iter().any(|word| text.contains(word)));
     if effect.kind == EffectKind::FsRead {

@@ -2,13 +2,14 @@
 
 use regex::Regex;
 use strongroom_core::evidence::Certainty;
+use strongroom_core::transcript::{Encoding, TextRange};
 
 use super::facet::{self, Facet, Style};
 use super::pattern::{self, Pattern, Tokens};
 use super::position::{Positions, Window};
-use super::row::{Piece, Row, What};
+use super::row::{Piece, PieceOf, Row, What};
 use super::truth::Truth;
-use super::{Strictness, possible};
+use super::{Options, possible};
 use crate::effect::{Effect, Scope as Where, Target};
 use crate::query::{Atom, Clause, Field, Noun, QueryError, Sign};
 use crate::unions::{self, Conditions, Host, Pattern as TablePattern, Union};
@@ -19,7 +20,7 @@ pub(super) struct Compiled<'q> {
     pub(super) clause: &'q Clause,
     pub(super) terms: Vec<Compact>,
     pub(super) union: Option<&'static Union>,
-    pub(super) strictness: Strictness,
+    pub(super) options: &'q Options<'q>,
 }
 
 /// A term ready to be tested.
@@ -37,6 +38,8 @@ struct Test {
     text: Pattern,
     /// For fields that are compared as a whole; compiled where needed.
     whole: Option<Regex>,
+    /// For objects of rules: the folders above a path.
+    folders: Vec<Regex>,
 }
 
 /// Fields that choose what is cited, and select nothing.
@@ -97,7 +100,8 @@ impl Test {
         } else {
             None
         };
-        Ok(Self { atom: atom.clone(), text: Pattern::new(atom, tokens)?, whole })
+        let folders = if style == Some(Style::Object) { folders(atom)? } else { Vec::new() };
+        Ok(Self { atom: atom.clone(), text: Pattern::new(atom, tokens)?, whole, folders })
     }
 
     fn meets(&self, text: &str, style: Style) -> bool {
@@ -105,7 +109,7 @@ impl Test {
             Style::Whole => self.whole.as_ref().is_some_and(|whole| whole.is_match(text)),
             Style::Under => self.is_above(text),
             Style::Tokens => self.text.is_in(text),
-            Style::Object => self.text.is_in(text) || self.folders().iter().any(|folder| folder.is_in(text)),
+            Style::Object => self.text.is_in(text) || self.folders.iter().any(|folder| folder.is_match(text)),
         }
     }
 
@@ -122,24 +126,21 @@ impl Test {
             }
         }
     }
+}
 
-    /// The folders above a path that is asked about: a rule on a folder is one on what lies in it.
-    fn folders(&self) -> Vec<Pattern> {
-        let Atom::Word(path) = &self.atom else { return Vec::new() };
-        let cuts = path.char_indices().filter(|(at, c)| *c == '/' && *at > 0).map(|(at, _)| at + 1);
-        let folders = cuts.filter_map(|end| path.get(..end)).filter(|folder| folder.len() < path.len());
-        folders
-            .filter_map(|folder| Pattern::new(&Atom::Word(folder.to_owned()), Tokens::Compound).ok())
-            .collect()
-    }
+/// The folders above a path that is asked about: a rule on a folder is one on what lies in it.
+fn folders(atom: &Atom) -> Result<Vec<Regex>, QueryError> {
+    let Atom::Word(path) = atom else { return Ok(Vec::new()) };
+    let cuts = path.char_indices().filter(|(at, c)| *c == '/' && *at > 0).map(|(at, _)| at);
+    cuts.filter_map(|end| path.get(..end)).map(pattern::folder).collect()
 }
 
 impl<'q> Compiled<'q> {
-    pub(super) fn new(clause: &'q Clause, strictness: Strictness) -> Result<Self, QueryError> {
+    pub(super) fn new(clause: &'q Clause, options: &'q Options<'q>) -> Result<Self, QueryError> {
         let terms = clause.terms.iter().map(Compact::new).collect::<Result<_, _>>()?;
         let name = clause.name.as_ref().and_then(|name| name.single());
         let union = name.filter(|_| clause.noun == Noun::Changes).and_then(unions::named);
-        Ok(Self { clause, terms, union, strictness })
+        Ok(Self { clause, terms, union, options })
     }
 
     /// Terms whose matches are worth citing narrowly: bare words first, then arguments and near text.
@@ -187,7 +188,7 @@ impl<'q> Compiled<'q> {
 
     /// Whether the row's own text holds the words; of an effect also its kind, target and program.
     fn test_words(&self, term: &Compact, row: &Row<'_>) -> Truth {
-        if row.own.iter().any(|piece| term.is_in(piece.focused())) {
+        if row.own.iter().any(|piece| term.is_in(piece.focused()) || self.is_in_raw(term, row, piece)) {
             return Truth::Yes;
         }
         if let What::Literal(_, norm) | What::Value { value: norm, .. } = &row.what
@@ -209,6 +210,15 @@ impl<'q> Compiled<'q> {
         let own = [effect.kind.word(), effect.target.words(), &effect.program];
         let open = matches!(effect.target, Target::Unknown | Target::Under(_)) || possible::is_opaque(effect);
         Truth::of(own.iter().any(|text| term.is_in(text))).or(if open { Truth::Maybe } else { Truth::No })
+    }
+
+    /// A record without blocks, such as one of an unknown kind, is searched by its raw text.
+    fn is_in_raw(&self, term: &Compact, row: &Row<'_>, piece: &Piece<'_>) -> bool {
+        let PieceOf::Raw(range) = piece.of else { return false };
+        let bare = matches!(row.what, What::Record)
+            && row.record().is_some_and(|record| record.blocks.iter().all(|block| block.text.is_empty()));
+        let plain = TextRange { range, encoding: Encoding::Plain };
+        bare && self.options.raw.decoded(row.source, plain).is_some_and(|text| term.is_in(&text))
     }
 
     fn test_effects(&self, row: &Row<'_>, but: Leave) -> Truth {
@@ -238,7 +248,7 @@ impl<'q> Compiled<'q> {
             return known;
         }
         let may = || {
-            possible::effects(effect, self.strictness)
+            possible::effects(effect, self.options.strictness)
                 .any(|one| self.test_known(&one, None, but) != Truth::No)
         };
         known.or(if may() { Truth::Maybe } else { Truth::No })

@@ -103,6 +103,14 @@ pub(super) fn whole(atom: &Atom) -> Result<Regex, QueryError> {
     compile(&format!("(?is)^(?:{body})$"))
 }
 
+/// A folder that is named itself, and not only as the beginning of a longer path.
+pub(super) fn folder(text: &str) -> Result<Regex, QueryError> {
+    let body = regex::escape(text);
+    compile(&format!(
+        r"(?i)(?:^|[^\p{{L}}\p{{N}}_/-]){body}(?:/(?:$|[^\p{{L}}\p{{N}}_.-]|\.(?:$|\s))|$|[^\p{{L}}\p{{N}}_/.-]|\.(?:$|\s))"
+    ))
+}
+
 fn compile(text: &str) -> Result<Regex, QueryError> {
     let failed =
         |error: regex::Error| QueryError::new(format!("the pattern {text} cannot be compiled: {error}"), 0);

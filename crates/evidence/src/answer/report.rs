@@ -1,6 +1,9 @@
 //! Reports: what an assistant or a summary says was done or given, where nothing shows it.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use strongroom_core::evidence::AtomKind;
 use strongroom_core::transcript::{Block, Speaker};
@@ -58,7 +61,6 @@ const UNDONE: &[&str] = &[
     "not",
     "never",
     "no",
-    "n't",
     "will",
     "would",
     "could",
@@ -171,15 +173,15 @@ fn is_claim(row: &Row<'_>, piece: &Piece<'_>, range: &Range<usize>, verbs: &[Pat
 }
 
 /// Whether a sentence states something as done.
-fn is_done(text: &str) -> bool {
+pub(super) fn is_done(text: &str) -> bool {
     let asks = text.trim_end().ends_with(['?', '？']);
-    let undone = UNDONE.iter().any(|word| {
-        let found = Pattern::new(&Atom::Word((*word).to_owned()), Tokens::Plain)
-            .is_ok_and(|pattern| pattern.is_in(text));
-        found || (*word == "n't" && text.contains("n't"))
-    });
-    !asks && !undone
+    !asks && !UNDONE_WORDS.as_ref().is_some_and(|regex| regex.is_match(text))
 }
+
+static UNDONE_WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words: Vec<String> = UNDONE.iter().map(|word| regex::escape(word)).collect();
+    Regex::new(&format!(r"(?i)\b(?:{})\b|n['’]t\b", words.join("|"))).ok()
+});
 
 fn speaks(clause: &Compiled<'_>, text: &str, verbs: &[Pattern]) -> bool {
     let words = clause.terms.iter().filter(|term| {
@@ -210,7 +212,7 @@ fn summary_row<'s>(
 /// Sentences of summaries; one whose originals are missing is quoted from its hole.
 fn summaries<'s>(scope: &'s Scope<'s>, clause: &Compiled<'_>, verbs: &[Pattern]) -> Vec<Report<'s>> {
     let mut reports = Vec::new();
-    for summary in &scope.summaries {
+    for summary in scope.summaries.iter().filter(|summary| !is_hole(scope, summary)) {
         let Some(view) = scope.sources.get(summary.source) else { continue };
         let Some(block) = view.index.block(summary.at) else { continue };
         for range in sentences(&summary.text) {
@@ -225,16 +227,8 @@ fn summaries<'s>(scope: &'s Scope<'s>, clause: &Compiled<'_>, verbs: &[Pattern])
 
 /// Sentences of summaries whose originals are missing that hold a word of the question: second-hand.
 pub(super) fn second_hand<'s>(scope: &'s Scope<'s>, clause: &Compiled<'_>) -> Vec<Report<'s>> {
-    let missing = |summary: &&'s SummaryText| {
-        scope.sources.get(summary.source).is_some_and(|view| {
-            scope.holes.iter().any(|hole| {
-                hole.source == view.source
-                    && matches!(hole.kind, HoleKind::ForeignSummary | HoleKind::OriginalGone)
-            })
-        })
-    };
     let mut reports = Vec::new();
-    for summary in scope.summaries.iter().filter(missing) {
+    for summary in scope.summaries.iter().filter(|summary| is_hole(scope, summary)) {
         let Some(view) = scope.sources.get(summary.source) else { continue };
         let Some(block) = view.index.block(summary.at) else { continue };
         for range in sentences(&summary.text) {
@@ -247,4 +241,15 @@ pub(super) fn second_hand<'s>(scope: &'s Scope<'s>, clause: &Compiled<'_>) -> Ve
         }
     }
     reports
+}
+
+/// Whether a summary stands for originals that are not there.
+fn is_hole(scope: &Scope<'_>, summary: &SummaryText) -> bool {
+    let Some(view) = scope.sources.get(summary.source) else { return false };
+    let Some(record) = view.index.record(summary.at) else { return false };
+    scope.holes.iter().any(|hole| {
+        matches!(hole.kind, HoleKind::ForeignSummary | HoleKind::OriginalGone)
+            && hole.source == view.source
+            && (hole.range.overlaps(record.range) || hole.line == record.line)
+    })
 }

@@ -1,12 +1,12 @@
 //! The matches of a clause: definite ones, possible ones, and those shown to have come to nothing.
 
-use strongroom_core::digest::Digest;
 use strongroom_core::evidence::{AtomKind, Certainty};
 
 use super::hole;
 use super::matching::{Compiled, Leave};
 use super::position::{Lie, Positions};
 use super::row::{self, Row, What};
+use super::secret::fingerprint;
 use super::truth::Truth;
 use super::values::{self, Keys};
 use super::{Options, possible};
@@ -120,12 +120,6 @@ fn fingerprinted<'s>(mut rows: Vec<Row<'s>>, options: &Options<'_>) -> Vec<Row<'
         }
     }
     rows
-}
-
-/// A keyed fingerprint: the same secret has the same one in the same archive, and it tells nothing of it.
-pub(super) fn fingerprint(secret: &str, options: &Options<'_>) -> String {
-    let digest = Digest::of_parts("strongroom/secret/1", [options.key.as_slice(), secret.as_bytes()]);
-    format!("secret:{}", digest.short(16))
 }
 
 /// How far a row that meets the clause shows that it was done.

@@ -1,0 +1,554 @@
+//! Plain questions: a table from what people ask to a typed query. Words left over become bare words.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Query, QueryError, parse};
+
+/// Where the words that are left over go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    /// Bare words.
+    Words,
+    /// The object of a rule, each word.
+    About,
+    /// The first is a program, the others are its arguments.
+    Command,
+    /// The key of a value; more words are bare.
+    Key,
+    /// A path.
+    Path,
+    /// Nothing may be left over.
+    Nothing,
+}
+
+/// One line of the table: a question that `asks` is read as `form` (or the form its opening asks for) and `clause`.
+struct Line {
+    asks: &'static str,
+    form: Option<&'static str>,
+    clause: &'static str,
+    rest: Rest,
+}
+
+const fn line(asks: &'static str, form: Option<&'static str>, clause: &'static str, rest: Rest) -> Line {
+    Line { asks, form, clause, rest }
+}
+
+/// First match wins; what the expression matches is no longer a word of the question.
+const LINES: &[Line] = &[
+    line(
+        r"\b(?:may|can|should)\s+(?:the\s+agent|the\s+assistant|we|i|you)\b(?:\s+be\b)?|\b(?:is|are|am)\s+(?:the\s+agent|the\s+assistant|we|i|you|it)\s+(?:allowed|permitted)\s+to\b",
+        Some("list"),
+        "rules",
+        Rest::About,
+    ),
+    line(r"\bmay\s+(?:files?\s+under\s+|anything\s+in\s+)?", Some("list"), "rules", Rest::About),
+    line(
+        r"\buser\s+(?:ever\s+)?(?:approved?|allow(?:ed)?|permit(?:ted)?|confirm(?:ed)?|agreed?(?:\s+to)?)\b",
+        None,
+        "rules by:user kind:approval",
+        Rest::About,
+    ),
+    line(
+        r"\buser\s+(?:ever\s+)?(?:forbid|forbade|forbidden|ban(?:ned)?|prohibit(?:ed)?)\b",
+        None,
+        "rules by:user kind:ban",
+        Rest::About,
+    ),
+    line(
+        r"\buser\s+(?:ever\s+)?(?:say|said|ask(?:ed)?(?:\s+(?:for|us|you))?|mention(?:ed)?|tell|told|want(?:ed)?|request(?:ed)?|decided?|order(?:ed)?)\b(?:\s+about\b)?",
+        None,
+        "said by:user",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:assistant|agent)\s+(?:ever\s+)?(?:say|said|mention(?:ed)?|claim(?:ed)?)\b(?:\s+about\b)?",
+        None,
+        "said by:assistant",
+        Rest::Words,
+    ),
+    line(
+        r"\bfiles?\b.*?\b(?:writ(?:e|ten)|wrote|chang(?:e|ed)|edit(?:ed)?|modif(?:y|ied)|updated?)\b",
+        Some("list"),
+        "files op:written",
+        Rest::Path,
+    ),
+    line(r"\bfiles?\b.*?\bcreated?\b", Some("list"), "files op:created", Rest::Path),
+    line(r"\bfiles?\b.*?\b(?:deleted?|removed?)\b", Some("list"), "files op:deleted", Rest::Path),
+    line(r"\bfiles?\b.*?\b(?:moved?|renamed?)\b", Some("list"), "files op:moved", Rest::Path),
+    line(r"\bfiles?\b.*?\b(?:read|opened?|looked\s+at)\b", Some("list"), "files op:read", Rest::Path),
+    line(
+        r"\b(?:writ(?:e|ten)|wrote|edit(?:ed)?)\b(?:\s+(?:to|any|a|the)\b)*(?:\s+files?\b)?",
+        None,
+        "files op:written",
+        Rest::Path,
+    ),
+    line(r"\bread\b(?:\s+(?:the|any|a)\b)*(?:\s+files?\b)?", None, "files op:read", Rest::Path),
+    line(
+        r"\b(?:touch|modif(?:y|ied)|chang(?:e|ed)|edit(?:ed)?|alter(?:ed)?)\b.*?\bsystem\b(?:[\s-]+(?:config\w*|settings?|files?))?",
+        None,
+        "changes system-config",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:touch|modif(?:y|ied)|chang(?:e|ed)|edit(?:ed)?|alter(?:ed)?)\b.*?\b(?:user|home|shell)\b[\s-]+(?:config\w*|settings?|profiles?)",
+        None,
+        "changes user-config",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:touch|modif(?:y|ied)|chang(?:e|ed)|writ(?:e|ten)|wrote)\b.*?\boutside\b(?:\s+of)?(?:\s+the)?(?:\s+(?:project|repo(?:sitory)?|workspace))?",
+        None,
+        "changes outside-project",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:touch|modif(?:y|ied)|chang(?:e|ed))\b.*?\bprod(?:uction)?\b",
+        None,
+        "changes production",
+        Rest::Words,
+    ),
+    line(
+        r"\bforce[\s-]?push(?:ed|ing)?\b",
+        None,
+        "effects kind:vcs.remote arg:--force|-f|--force-with-lease*",
+        Rest::Words,
+    ),
+    line(r"\bpush(?:ed|ing)?\b(?:\s+(?:anything|to))?", None, "effects kind:vcs.remote", Rest::Words),
+    line(r"\b(?:publish(?:ed)?|released?)\b", None, "changes published", Rest::Words),
+    line(r"\bcommit(?:ted)?\b", None, "effects kind:vcs.commit", Rest::Words),
+    line(r"\binstall(?:ed)?\b(?:\s+(?:the|any)\s+packages?\b)?", None, "changes installed", Rest::Words),
+    line(
+        r"\b(?:delet(?:e|ed)|remov(?:e|ed)|drop(?:ped)?|eras(?:e|ed)|wip(?:e|ed))\b",
+        None,
+        "changes deleted",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:sen[dt]|e?-?mail(?:ed)?|post(?:ed)?|messaged?|upload(?:ed)?|notif(?:y|ied))\b",
+        None,
+        "changes sent",
+        Rest::Words,
+    ),
+    line(r"\b(?:restart(?:ed)?|reload(?:ed)?)\b", None, "effects kind:svc.state", Rest::Words),
+    line(r"\b(?:deploy(?:ed)?)\b", None, "effects kind:cloud.mutate|svc.state", Rest::Words),
+    line(
+        r"\bmigrat(?:e|ed|ions?)\b.*?\b(?:run|ran|appl(?:y|ied))\b|\b(?:migrate|migrated)\b|\b(?:run|ran|appl(?:y|ied))\b.*?\bmigrations?\b",
+        None,
+        "effects kind:db.schema",
+        Rest::Words,
+    ),
+    line(
+        r"\bback(?:\s+|-)?up\b(?:\s+(?:was|is)\s+)?(?:\s*(?:taken|made|created))?|\b(?:take|took|make|made)\b.*?\bbackups?\b",
+        None,
+        "changes backups",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:credentials?|secrets?|passwords?|api\s+keys?)\b.*?\b(?:expos\w*|leak\w*|print\w*|shown|seen)\b",
+        None,
+        "literals kind:secret",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:session|conversation|transcript)\b.*?\bcompact(?:ed|ions?)\b|\bcompactions?\b(?:\s+(?:recorded|happen(?:ed)?))?|\bcompacted\b",
+        None,
+        "compactions",
+        Rest::Nothing,
+    ),
+    line(
+        r"\btests?\b(?:\s+suite)?\s+(?:really\s+)?(?:pass(?:ed)?|succeed(?:ed)?|green)\b",
+        Some("list"),
+        "claims tests pass*",
+        Rest::Nothing,
+    ),
+    line(
+        r"\b(?:run|ran|execut(?:e|ed))\b(?:\s+(?:any|the|a)\b)*(?:\s+(?:shell\s+)?commands?\b)?",
+        None,
+        "calls",
+        Rest::Command,
+    ),
+    line(r"\b(?:call(?:ed)?|us(?:e|ed))\b(?:\s+the\b)?(?:\s+tools?\b)?", None, "calls", Rest::Words),
+    line(r"\b(?:fail(?:ed|ures?)?|errors?|went\s+wrong)\b", Some("list"), "errors", Rest::Words),
+    line(r"\b(?:still\s+)?exists?\b", Some("now"), "files", Rest::Path),
+    line(r"\bto\s+what\s+value\s+(?:was|is)\b|\b(?:value\s+of)\b", Some("value"), "values", Rest::Key),
+    line(r"^\s*what\s+(?:was|is|were)\b", Some("value"), "values", Rest::Key),
+];
+
+/// How a question opens, and the form that asks for.
+const OPENINGS: &[(&str, Option<&str>)] = &[
+    (r"\bhow\s+(?:many\s+times|often|many)\b", Some("count")),
+    (r"^\s*(?:which|what|when|who|where|whom|list|show)\b", Some("list")),
+    (r"\bfirst\b", Some("first")),
+    (r"\blast(?:\s+time)?\b|\blatest\b", Some("last")),
+    (r"^\s*(?:did|do|does|has|have|had|was|were|is|are)\b", Some("ever")),
+];
+
+/// Places in time.
+const TIMES: &[(&str, &str)] = &[
+    (r"\b(?:after|since)\s+the\s+(?:first\s+)?compaction\b", "from:compaction:1"),
+    (r"\b(?:before|until)\s+the\s+(?:first\s+)?compaction\b", "to:compaction:1"),
+    (r"\bafter\s+the\s+second\s+compaction\b", "from:compaction:2"),
+    (r"\bbefore\s+the\s+second\s+compaction\b", "to:compaction:2"),
+];
+
+/// Words that say nothing about what is looked for.
+const STOP: &[&str] = &[
+    "a",
+    "about",
+    "all",
+    "already",
+    "an",
+    "and",
+    "any",
+    "anybody",
+    "anyone",
+    "anything",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "being",
+    "by",
+    "can",
+    "could",
+    "did",
+    "do",
+    "does",
+    "during",
+    "ever",
+    "for",
+    "from",
+    "get",
+    "had",
+    "has",
+    "have",
+    "he",
+    "her",
+    "his",
+    "how",
+    "i",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "list",
+    "made",
+    "make",
+    "many",
+    "may",
+    "me",
+    "my",
+    "now",
+    "of",
+    "on",
+    "once",
+    "or",
+    "our",
+    "please",
+    "really",
+    "set",
+    "she",
+    "should",
+    "show",
+    "so",
+    "some",
+    "somebody",
+    "someone",
+    "something",
+    "successfully",
+    "table",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "time",
+    "times",
+    "to",
+    "under",
+    "us",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "will",
+    "with",
+    "would",
+    "you",
+    "agent",
+    "assistant",
+];
+
+/// `table` says nothing only where something was dropped; elsewhere it may be the point.
+const KEPT_STOPS: &[&str] = &["table"];
+
+struct Table {
+    lines: Vec<(Regex, &'static Line)>,
+    openings: Vec<(Regex, Option<&'static str>)>,
+    times: Vec<(Regex, &'static str)>,
+    session: Option<Regex>,
+    order: Option<Regex>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let compile = |text: &str| Regex::new(&format!("(?i){text}")).ok();
+    Table {
+        lines: LINES.iter().filter_map(|line| Some((compile(line.asks)?, line))).collect(),
+        openings: OPENINGS.iter().filter_map(|(text, form)| Some((compile(text)?, *form))).collect(),
+        times: TIMES.iter().filter_map(|(text, term)| Some((compile(text)?, *term))).collect(),
+        session: compile(r"\bin\s+session\s+([\w-]+)"),
+        order: compile(r"\s(before|after)\s"),
+    }
+});
+
+/// Reads a plain question; `None` where the table has no line for it. The reading of the query says how it was read.
+pub fn plain(question: &str) -> Option<Query> {
+    let question = question.trim();
+    let text = question.trim_end_matches(['?', '!', '.', ' ', '？']);
+    ordered(text).or_else(|| typed(text)).and_then(|typed| parse(&typed).ok())
+}
+
+/// Reads `text` as a typed query, or else as a plain question.
+///
+/// # Errors
+/// What was not understood; of a sentence that the table cannot map, the questions that can be read.
+pub fn read(text: &str) -> Result<Query, QueryError> {
+    parse(text).or_else(|error| {
+        if let Some(query) = plain(text) {
+            return Ok(query);
+        }
+        let sentence = text.trim_end().ends_with(['?', '？']) || text.split_whitespace().count() > 3;
+        if !sentence || error.nearest().is_some_and(|hint| hint.starts_with("did you mean")) {
+            return Err(error);
+        }
+        Err(QueryError::new("the question cannot be mapped", 0).hint(Some(READABLE.to_owned())))
+    })
+}
+
+/// What can be read, for people whose question was not.
+const READABLE: &str = "I can read: \"did we push|publish|install|delete|send|commit|deploy|restart X?\", \"did we modify system config?\", \
+\"which files did we write|read|delete?\", \"did the agent ever run X?\", \"did the user say|approve|forbid X?\", \"may the agent X?\", \
+\"how many times …?\", \"what was KEY?\", \"was A … before B …?\"; or type a query such as \"list said X\", \"list results X\", \"ever effects X\"";
+
+/// Two acts in an order: `was A before B`.
+fn ordered(text: &str) -> Option<String> {
+    let found = TABLE.order.as_ref()?.captures(text)?;
+    let (all, word) = (found.get(0)?, found.get(1)?);
+    if TABLE.times.iter().any(|(regex, _)| regex.is_match(text)) {
+        return None;
+    }
+    let (one, two) = (text.get(..all.start())?, text.get(all.end()..)?);
+    let (_, one) = clause(one)?;
+    let (_, two) = clause(two)?;
+    Some(format!("{one} {} {two}", word.as_str().to_lowercase()))
+}
+
+fn typed(text: &str) -> Option<String> {
+    let (form, clause) = clause(text)?;
+    Some(form.map_or(clause.clone(), |form| format!("{form} {clause}")))
+}
+
+/// The form a question asks for, and its clause as typed text.
+fn clause(text: &str) -> Option<(Option<&'static str>, String)> {
+    let (mut left, quoted) = take_quoted(text);
+    let mut terms: Vec<String> = Vec::new();
+    for (regex, term) in &TABLE.times {
+        if regex.is_match(&left) {
+            left = regex.replace_all(&left, " ").into_owned();
+            terms.push((*term).to_owned());
+        }
+    }
+    if let Some(found) = TABLE.session.as_ref().and_then(|regex| regex.captures(&left)) {
+        terms.push(format!("session:{}*", found.get(1)?.as_str()));
+        left = left.replace(found.get(0)?.as_str(), " ");
+    }
+    let (regex, line) = TABLE.lines.iter().find(|(regex, _)| regex.is_match(&left))?;
+    let opening = TABLE.openings.iter().find(|(regex, _)| regex.is_match(&left)).and_then(|(_, form)| *form);
+    let rest = rest_of(&left, regex);
+    for (regex, form) in &TABLE.openings {
+        if *form == opening && opening == Some("count") {
+            left = regex.replace(&left, " ").into_owned();
+        }
+    }
+    let mut words = words_of(&rest, line);
+    words.extend(quoted);
+    if line.rest == Rest::Nothing && !words.is_empty() {
+        return None;
+    }
+    let form = match (line.form, opening) {
+        (_, Some("count")) => Some("count"),
+        (Some(form), _) => Some(form),
+        (None, opening) => opening,
+    };
+    let placed = place(&words, line.rest)?;
+    let parts: Vec<String> = std::iter::once(line.clause.to_owned()).chain(placed).chain(terms).collect();
+    Some((form, parts.join(" ")))
+}
+
+/// What is left of a question without what the line matched; of a match that spans an object, the object stays.
+fn rest_of(left: &str, regex: &Regex) -> String {
+    let Some(found) = regex.find(left) else { return left.to_owned() };
+    let cues: Vec<&str> = found.as_str().split_whitespace().collect();
+    let inner = cues.get(1..cues.len().saturating_sub(1)).unwrap_or_default();
+    let kept: Vec<&str> = inner.iter().copied().filter(|word| is_object(word)).collect();
+    format!(
+        "{} {} {}",
+        left.get(..found.start()).unwrap_or_default(),
+        kept.join(" "),
+        left.get(found.end()..).unwrap_or_default()
+    )
+}
+
+/// Words with a digit or a joint name something even in the middle of a cue.
+fn is_object(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit() || matches!(c, '/' | '.' | '_'))
+}
+
+/// Quoted strings and code spans, as quoted text, and the question without them.
+fn take_quoted(text: &str) -> (String, Vec<String>) {
+    let mut left = String::new();
+    let mut quoted = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(['"', '`', '“']) {
+        let open = rest.get(start..).and_then(|rest| rest.chars().next()).unwrap_or('"');
+        let close = if open == '“' { '”' } else { open };
+        let inside = start + open.len_utf8();
+        let Some(len) = rest.get(inside..).and_then(|rest| rest.find(close)) else { break };
+        left.push_str(rest.get(..start).unwrap_or_default());
+        left.push(' ');
+        let text = rest.get(inside..inside + len).unwrap_or_default();
+        if !text.is_empty() {
+            quoted.push(super::Atom::Quoted(text.to_owned()).to_string());
+        }
+        rest = rest.get(inside + len + close.len_utf8()..).unwrap_or_default();
+    }
+    left.push_str(rest);
+    (left, quoted)
+}
+
+fn words_of(rest: &str, line: &Line) -> Vec<String> {
+    let trimmed = rest
+        .split_whitespace()
+        .map(|word| word.trim_matches([',', ';', '!', '?', '(', ')', '\'', '’']).trim_end_matches('.'));
+    let said = trimmed.filter(|word| !word.is_empty());
+    let kept = said.filter(|word| {
+        let lower = word.to_lowercase();
+        let stop = STOP.contains(&lower.as_str())
+            && !(KEPT_STOPS.contains(&lower.as_str()) && line.clause == "changes deleted");
+        !stop && lower != "user"
+    });
+    kept.map(safe).collect()
+}
+
+/// A word as it can be typed: quoted where it would be read as something else.
+fn safe(word: &str) -> String {
+    let plain = word.chars().all(|c| c.is_alphanumeric() || "_-./@+#".contains(c));
+    let flag = word.starts_with('-') && !word.starts_with("--");
+    let order = matches!(word.to_lowercase().as_str(), "before" | "after");
+    if plain && !flag && !order && !word.contains("..") {
+        word.to_owned()
+    } else {
+        super::Atom::Quoted(word.to_owned()).to_string()
+    }
+}
+
+/// The words as terms.
+fn place(words: &[String], rest: Rest) -> Option<Vec<String>> {
+    let all = |field: &str| words.iter().map(|word| format!("{field}{word}")).collect::<Vec<_>>();
+    Some(match rest {
+        Rest::Words | Rest::Nothing => words.to_vec(),
+        Rest::About => all("about:"),
+        Rest::Path => all("path:"),
+        Rest::Command => {
+            let mut terms = all("arg:");
+            if let (Some(first), Some(word)) = (terms.first_mut(), words.first()) {
+                *first = format!("cmd:{word}");
+            }
+            terms
+        }
+        Rest::Key => {
+            let (key, others) = words.split_first()?;
+            std::iter::once(key.clone()).chain(others.iter().cloned()).collect()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_table_compiles() {
+        assert_eq!(TABLE.lines.len(), LINES.len());
+        assert_eq!((TABLE.openings.len(), TABLE.times.len()), (OPENINGS.len(), TIMES.len()));
+        assert!(TABLE.session.is_some() && TABLE.order.is_some());
+    }
+
+    #[test]
+    fn questions_are_read_as_typed_queries() {
+        for (question, reading) in [
+            ("Did we ever modify system configuration?", "ever changes system-config"),
+            ("did we push anything?", "ever effects kind:vcs.remote"),
+            ("How many times was v1.8.0 pushed?", "count effects kind:vcs.remote v1.8.0"),
+            ("Did the agent ever run rm -rf?", "ever calls cmd:rm arg:\"-rf\""),
+            ("Which files did we write?", "list files op:written"),
+            ("which files were deleted?", "list files op:deleted"),
+            ("Did the user approve the push?", "ever rules by:user kind:approval about:push"),
+            ("Did the user ever say \"go ahead\"?", "ever said by:user \"go ahead\""),
+            ("What did the user say about the backup?", "list said by:user backup"),
+            ("Did the user forbid force-pushing?", "ever rules by:user kind:ban about:force-pushing"),
+            ("May the agent push to main?", "list rules about:push about:main"),
+            ("Was redis installed?", "ever changes installed redis"),
+            (
+                "Was the backup taken before the table was dropped?",
+                "changes backups before changes deleted table",
+            ),
+            ("What was p99?", "value values p99"),
+            ("To what value was max_conns set?", "value values max_conns"),
+            ("Was the session compacted?", "ever compactions"),
+            ("What failed after the first compaction?", "list errors from:compaction:1"),
+            ("Did we drop a table in session bbbbbbbb?", "ever changes deleted table session:bbbbbbbb*"),
+            ("Does docs/plan.md still exist?", "now files path:docs/plan.md"),
+            ("Was a credential exposed?", "ever literals kind:secret"),
+            ("Did the tests pass?", "list claims tests pass*"),
+            ("did we force-push?", "ever effects kind:vcs.remote arg:--force|-f|--force-with-lease*"),
+            ("Did we send an email to ops@example.com?", "ever changes sent email ops@example.com"),
+        ] {
+            let query = plain(question).unwrap_or_else(|| panic!("{question}"));
+            assert_eq!(query.to_string(), reading, "{question}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_mapped_is_refused_with_what_can() {
+        assert_eq!(plain("Colourless green ideas?"), None);
+        let error = read("Is it nice weather over there today?").unwrap_err().to_string();
+        assert!(error.contains("I can read:") && error.contains("list said X"), "{error}");
+        assert!(read("efects kind:fs").unwrap_err().to_string().contains("did you mean \"effects\""));
+        assert_eq!(read("count said x").unwrap().to_string(), "count said x");
+    }
+
+    proptest! {
+        #[test]
+        fn any_sentence_is_read_or_refused(text in "[ -~é“”迁]{0,60}") {
+            if let Some(query) = plain(&text) {
+                prop_assert_eq!(parse(&query.to_string()).unwrap(), query);
+            }
+        }
+    }
+}
