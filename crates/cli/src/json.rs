@@ -39,7 +39,7 @@ pub(crate) fn report(report: &Report, outcome: &str) -> Value {
         "masked": report.masked,
         "unknown_summaries": report.unknown_summaries,
         "pointer": report.pointer,
-        "kept_until": report.kept_until,
+        "kept": report.kept,
         "findings": findings,
     })
 }

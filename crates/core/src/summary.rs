@@ -198,7 +198,7 @@ const CUES_ANYWHERE: &[&str] = &[
 
 /// Checks a draft for the spans of `gated` and writes the summary.
 ///
-/// `kept_until` says in words how long the originals are kept.
+/// `kept` says in words how long the originals are kept, e.g. `until 2027-05-28`.
 ///
 /// # Errors
 /// Every [`SummaryFault`] found; the transcript then stays as it is.
@@ -206,7 +206,7 @@ pub fn check(
     draft: &Draft,
     gated: &GatedPlan,
     tag: Tag,
-    kept_until: &str,
+    kept: &str,
     sources: &dyn Sources,
 ) -> Result<CheckedSummary, Vec<SummaryFault>> {
     let mut faults = Vec::new();
@@ -231,7 +231,7 @@ pub fn check(
     }
     let (held, unnameable) = total(gated);
     let omitted = held.minus(&sources.count(&body));
-    let mut text = opening(gated.permitted().len(), kept_until, tag);
+    let mut text = opening(gated.permitted().len(), kept, tag);
     text.push_str(&body);
     push_line(&mut text, &omission_line(&omitted, unnameable));
     text.truncate(text.trim_end().len());
@@ -243,10 +243,10 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-fn opening(spans: usize, kept_until: &str, tag: Tag) -> String {
+fn opening(spans: usize, kept: &str, tag: Tag) -> String {
     let pointer = Pointer { tag, ordinal: None };
     format!(
-        "{OPENING} Derived, not evidence: {spans} spans, originals kept until {kept_until}. For exact values, \"did we\" and \"never\", ask: strongroom ask, or the tool evidence_ask.\n\
+        "{OPENING} Derived, not evidence: {spans} spans, originals kept {kept}. For exact values, \"did we\" and \"never\", ask: strongroom ask, or the tool evidence_ask.\n\
          pointer {pointer}; span n is {pointer}#n\n"
     )
 }

@@ -53,6 +53,17 @@ pub struct Options<'a> {
     pub secrets: Secrets,
     /// What happens when the budget cannot be met.
     pub unmet: Unmet,
+    /// Whether the agent will go on with the output.
+    pub purpose: Purpose,
+}
+
+/// What the output is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A file beside the input.
+    File,
+    /// The agent goes on with it: link fields that name the session are its own.
+    Resume,
 }
 
 /// Whether secrets are hidden in the compacted form.
@@ -202,9 +213,13 @@ impl Run<'_, '_> {
             None => bind_narrative(&selected)?,
         };
         observe(Step::Bound);
+        let resume = self.edit(&bound, &selected, &origins).map(|edit| {
+            let main = &self.session.main;
+            main.format().resume(main.index(), &edit)
+        })?;
         let compacted = Compacted::splice(bound, |bound| self.splice(bound, &selected, &origins))?;
         observe(Step::Spliced);
-        let report = report.finished(&self.session.main, &compacted, &selected)?;
+        let report = Report { resume, ..report.finished(&self.session.main, &compacted, &selected)? };
         if report.tokens_after >= report.tokens_before {
             return Ok(Outcome::Unchanged(report.because("the compacted form would not be shorter")));
         }
@@ -335,11 +350,11 @@ impl Run<'_, '_> {
         let texts = Texts::of(&spans);
         let remaining: Vec<String> = subject.remaining.iter().map(|span| span.rendering.clone()).collect();
         let tag: Tag = tag(selected, subject, archive);
-        let kept_until = report::kept_until(selected);
+        let kept = report::kept(selected);
         let mut lines = allowance.0.saturating_sub(choose::FRAME.0);
         loop {
             let draft = draft(&spans, &texts, Tokens(lines), remaining.clone());
-            let summary = check(&draft, selected, tag, &kept_until, &texts)
+            let summary = check(&draft, selected, tag, &kept, &texts)
                 .map_err(|faults| Error::bug(format!("the summary does not pass its check: {faults:?}")))?;
             let over = tokens::of_message(summary.text()).0.saturating_sub(allowance.0);
             if over == 0 || lines == 0 {
@@ -373,14 +388,22 @@ impl Run<'_, '_> {
 
     fn splice(&self, bound: &Bound, selected: &GatedPlan, origins: &[Origin]) -> Result<Vec<u8>> {
         let main = &self.session.main;
-        let edit = Edit {
+        let edit = self.edit(bound, selected, origins)?;
+        let bytes = main.format().splice(main.source(), main.index(), main.spans(), &edit)?;
+        match self.options.purpose {
+            Purpose::File => Ok(bytes),
+            Purpose::Resume => main.format().resumable(bytes, &edit),
+        }
+    }
+
+    fn edit(&self, bound: &Bound, selected: &GatedPlan, origins: &[Origin]) -> Result<Edit> {
+        Ok(Edit {
             summary: bound.summary().to_owned(),
             seed: bound.seed(),
             reclaimed: reclaimed_with_stubs(selected, origins),
             replaced_summaries: self.replaced_summaries(),
             masks: masks::of(self.reading, selected, origins)?,
-        };
-        main.format().splice(main.source(), main.index(), main.spans(), &edit)
+        })
     }
 
     fn replaced_summaries(&self) -> Vec<SpanIndex> {

@@ -3,7 +3,7 @@
 use strongroom::answer::{Strictness, Verdict, render_text};
 use strongroom::archive::Archive;
 use strongroom::ask::{AskOptions, Asked, open};
-use strongroom::query::{Query, parse};
+use strongroom::query::read;
 use strongroom::{Error, Result};
 
 use crate::args::{Args, AskArgs};
@@ -12,7 +12,7 @@ use crate::{out, place};
 
 pub(super) fn run(args: &Args, own: &AskArgs) -> Result<End> {
     let question = own.question.join(" ");
-    let query = read(&question)?;
+    let query = read(&question).map_err(|error| Error::invalid_input(error.to_string()))?;
     let archive = place::open_for_reading(args)?;
     let asked = gather(own, archive.as_ref())?;
     let strictness = if own.strict { Strictness::Strict } else { Strictness::Assume };
@@ -28,11 +28,6 @@ pub(super) fn run(args: &Args, own: &AskArgs) -> Result<End> {
         out::data(render_text(&answer).as_bytes())?;
     }
     Ok(if answer.verdict == Verdict::Supported { End::Done } else { End::No })
-}
-
-/// A typed query.
-fn read(question: &str) -> Result<Query> {
-    parse(question).map_err(|error| Error::invalid_input(error.to_string()))
 }
 
 fn gather(own: &AskArgs, archive: Option<&Archive>) -> Result<Asked> {

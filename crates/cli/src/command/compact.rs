@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use strongroom::compact::{Options, Outcome, Report, Secrets, Step, Unmet, compact};
+use strongroom::compact::{Options, Outcome, Purpose, Report, Secrets, Step, Unmet, compact};
 use strongroom::files::{read_all, replace};
 use strongroom::transcript::{SessionFiles, Transcript};
 use strongroom::{Error, Result};
@@ -29,6 +29,7 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
             SecretsArg::Mask => Secrets::Mask,
             SecretsArg::Keep => Secrets::Keep,
         },
+        purpose: if own.resume { Purpose::Resume } else { Purpose::File },
         unmet: if own.best_effort { Unmet::BestEffort } else { Unmet::Stop },
     };
     let outcome = compact(&session, archive.as_ref(), &options, &mut |step| pause::at(step_name(step)))?;
@@ -148,7 +149,7 @@ fn words(report: &Report, outcome: &str) -> Vec<String> {
         lines.push(format!("masked     {} kept spans with secrets hidden", report.masked));
     }
     if let Some(pointer) = &report.pointer {
-        lines.push(format!("pointer    {pointer}, originals kept until {}", report.kept_until));
+        lines.push(format!("pointer    {pointer}, originals kept {}", report.kept));
     }
     let damage = report.findings.iter().filter(|finding| finding.level == strongroom::source::Level::Damage);
     lines.extend(damage.map(|finding| {

@@ -12,7 +12,6 @@ pub(crate) struct Home {
 }
 
 /// What a run printed and how it ended.
-#[must_use]
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,

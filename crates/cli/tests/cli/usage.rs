@@ -76,7 +76,7 @@ fn a_damaged_archive_is_found_and_named() {
     let home = Home::new();
     home.write("tree/one.jsonl", claude_session(30, 9_000));
     home.run(&["import", "tree"]).ends(0);
-    home.tamper("UPDATE blob SET body = substr(body, 1, 40) || x'00FF00' || substr(body, 44)");
+    home.tamper("UPDATE blob SET body = CAST(substr(body, 1, 40) || x'00FF00' || substr(body, 44) AS BLOB)");
     let run = home.run(&["verify", "--read-data"]).ends(3);
     assert!(run.stdout.contains("one.jsonl"), "{run:?}");
     let export = home.run(&["export", "tree/one.jsonl"]).ends(3);

@@ -53,8 +53,8 @@ pub struct Report {
     pub left_out: BTreeMap<&'static str, u32>,
     /// The pointer to the reclaimed originals.
     pub pointer: Option<String>,
-    /// How long the originals are kept.
-    pub kept_until: String,
+    /// How long the originals are kept, in words.
+    pub kept: String,
     /// What was found in the input.
     pub findings: Vec<Finding>,
     /// How the agent goes on with the output.
@@ -122,7 +122,7 @@ impl Report {
         let output = Transcript::from_bytes(main.name(), compacted.bytes().to_vec(), Some(main.format().name()))?;
         self.tokens_after = Reading::context_of(&output)?;
         self.bytes_after = Bytes::len(compacted.bytes());
-        self.kept_until = kept_until(selected);
+        self.kept = kept(selected);
         self.pointer = compacted.record().map(|record| {
             strongroom_core::pointer::Pointer { tag: record.tag, ordinal: None }.to_string()
         });
@@ -135,15 +135,15 @@ fn count(items: impl Iterator) -> u64 {
 }
 
 /// How long the originals of the reclaimed spans are kept at least, in words.
-pub(super) fn kept_until(selected: &GatedPlan) -> String {
+pub(super) fn kept(selected: &GatedPlan) -> String {
     let shortest = selected.permitted().iter().filter_map(|permitted| match permitted.ground() {
         Ground::InCustody(receipt) => Some(receipt.retention()),
         Ground::Narrative(_) | Ground::Waived(_) => None,
     });
     match shortest.reduce(Retention::or_shorter) {
-        Some(Retention::Until(until)) => date(until.as_ms()),
-        Some(Retention::Indefinite) => "deleted on purpose".to_owned(),
-        Some(Retention::Unknown) | None => "an unknown time".to_owned(),
+        Some(Retention::Until(until)) => format!("until {}", date(until.as_ms())),
+        Some(Retention::Indefinite) => "without end".to_owned(),
+        Some(Retention::Unknown) | None => "for an unknown time".to_owned(),
     }
 }
 

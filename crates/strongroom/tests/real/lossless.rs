@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use strongroom::archive::{Archive, Mode};
-use strongroom::compact::{Options, Outcome, Secrets, Unmet, compact};
+use strongroom::compact::{Options, Outcome, Purpose, Secrets, Unmet, compact};
 use strongroom::import::{ImportOptions, Progress, Recheck, Taken, import};
 use strongroom::policy::Policy;
 use strongroom::show::bytes;
@@ -73,6 +73,7 @@ fn recovers(path: &Path, archive: &Archive) {
         now: NOW,
         secrets: Secrets::Mask,
         unmet: Unmet::BestEffort,
+        purpose: Purpose::File,
     };
     let session = SessionFiles::open(path, None).unwrap();
     let original = std::fs::read(path).unwrap();
