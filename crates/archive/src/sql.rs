@@ -15,7 +15,7 @@ pub(crate) const FORMAT_VERSION: i64 = 1;
 
 /// What a new database needs before its first table.
 pub(crate) const CREATE: &str = "
-    PRAGMA page_size = 8192;
+    PRAGMA page_size = 4096;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA application_id = 0x53524731;
@@ -29,6 +29,7 @@ pub(crate) const CONNECT: &str = "
     PRAGMA cell_size_check = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -8192;
+    PRAGMA journal_size_limit = 67108864;
 ";
 
 /// What a connection that only reads is set to.
