@@ -276,6 +276,46 @@ fn the_file_may_end_anywhere() {
     }
 }
 
+/// What a crash leaves behind is a database with its log. A damaged log ends where the damage begins: what is before it
+/// stands, what is behind it is gone as if it had never been, and nothing in between is believed.
+#[test]
+fn a_damaged_log_ends_where_the_damage_begins() {
+    let live = tempfile::tempdir().unwrap();
+    let archive = open(live.path());
+    let mut checkpoints = vec![archive.checkpoint().unwrap()];
+    let pieces: Vec<Piece> = (0..12).map(|n| Piece::new(transcript(n, 20))).collect();
+    for piece in &pieces {
+        archive.store(std::slice::from_ref(piece), Retention::Indefinite).unwrap();
+        checkpoints.push(archive.checkpoint().unwrap());
+    }
+    let [database, log] =
+        ["strongroom.db", "strongroom.db-wal"].map(|name| fs::read(live.path().join(name)).unwrap());
+    let mut lost = 0;
+    for (n, at) in (0..40).chain((40..log.len()).step_by(log.len() / 50 + 1)).enumerate() {
+        let left = tempfile::tempdir().unwrap();
+        let mut damaged = log.clone();
+        damaged[at] ^= 1 << (n % 8);
+        fs::write(left.path().join("strongroom.db"), &database).unwrap();
+        fs::write(left.path().join("strongroom.db-wal"), damaged).unwrap();
+        let left = Archive::open(left.path(), Mode::ReadWrite).unwrap();
+        let report = left.verify(Depth::Data, None);
+        assert!(report.is_clean(), "byte {at}: {:?}", report.problems);
+        let now = left.checkpoint().unwrap();
+        let kept = checkpoints.iter().position(|known| *known == now).unwrap();
+        let ids: Vec<PieceId> = pieces.iter().map(Piece::id).collect();
+        let expected: Vec<bool> = (0..pieces.len()).map(|n| n < kept).collect();
+        assert_eq!(intact(&left, &ids), expected, "byte {at}");
+        lost += usize::from(kept < pieces.len());
+        let newest = checkpoints.last().unwrap();
+        assert_eq!(
+            left.verify(Depth::Catalog, Some(newest)).is_clean(),
+            now == *newest,
+            "a checkpoint shows the loss"
+        );
+    }
+    assert!(lost > 0);
+}
+
 fn restore(sample: &Sample, bytes: &[u8]) {
     for name in ["strongroom.db-wal", "strongroom.db-shm"] {
         let file = sample.path().join(name);
