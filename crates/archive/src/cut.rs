@@ -125,12 +125,12 @@ mod tests {
             line.push(b'\n');
             line
         });
-        (proptest::collection::vec(line, 0..40), proptest::collection::vec(any::<u8>(), 0..50))
+        (proptest::collection::vec(line, 0..20), proptest::collection::vec(any::<u8>(), 0..50))
             .prop_map(|(lines, tail)| lines.into_iter().flatten().chain(tail).collect())
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(16))]
+        #![proptest_config(ProptestConfig::with_cases(12))]
 
         #[test]
         fn pieces_joined_are_the_source(source in lines(), step in 1..300_000usize) {

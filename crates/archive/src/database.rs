@@ -14,10 +14,11 @@ use crate::sql;
 /// The oldest `SQLite` whose write-ahead log is free of the reset race.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
-/// How long `SQLite` itself waits for a lock.
-const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
+/// How long `SQLite` itself waits for a lock before it gives up.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How often a step is tried again that met a lock which `SQLite` does not wait for, and how long between.
+/// How often a step that met a lock is tried again, and how long between: together 30 to 90 seconds, as some locks
+/// are ones that `SQLite` does not wait for.
 const BUSY_TRIES: u32 = 600;
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
 

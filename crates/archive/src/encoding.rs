@@ -43,7 +43,8 @@ impl Encoder {
 pub(crate) fn decode(body: &[u8], len_max: u64) -> std::result::Result<Vec<u8>, String> {
     let (&encoding, data) = body.split_first().ok_or("an encoded piece has no byte")?;
     match encoding {
-        RAW => Ok(data.to_vec()),
+        RAW if u64::try_from(data.len()).is_ok_and(|len| len <= len_max) => Ok(data.to_vec()),
+        RAW => Err(format!("{} bytes are more than {len_max}", data.len())),
         ZSTD => decompress(data, len_max),
         other => Err(format!("encoding {other:#04x} is not known to this version")),
     }

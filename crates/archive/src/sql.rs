@@ -15,7 +15,7 @@ pub(crate) const FORMAT_VERSION: i64 = 1;
 
 /// What a new database needs before its first table.
 pub(crate) const CREATE: &str = "
-    PRAGMA page_size = 8192;
+    PRAGMA page_size = 4096;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA application_id = 0x53524731;
@@ -29,6 +29,7 @@ pub(crate) const CONNECT: &str = "
     PRAGMA cell_size_check = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -8192;
+    PRAGMA journal_size_limit = 67108864;
 ";
 
 /// What a connection that only reads is set to.
@@ -137,11 +138,11 @@ pub(crate) const PIECE_GET: &str =
 pub(crate) const PIECE_KEEP: &str =
     "UPDATE piece SET kind = ?3, until_ms = ?4 WHERE archive = ?1 AND id = ?2";
 pub(crate) const PIECES: &str = "SELECT id, len, kind, until_ms FROM piece WHERE archive = ?1 ORDER BY id";
+// A cross join keeps its order: few rows have the piece, while a held source may have very many.
 pub(crate) const PIECE_HELD: &str = "
     SELECT EXISTS (
-        SELECT 1 FROM hold h
-        JOIN source_piece s ON s.archive = h.archive AND s.source = h.source
-        WHERE h.archive = ?1 AND s.piece = ?2)";
+        SELECT 1 FROM source_piece s CROSS JOIN hold h ON h.archive = s.archive AND h.source = s.source
+        WHERE s.archive = ?1 AND s.piece = ?2)";
 pub(crate) const TOMBSTONE_EXISTS: &str =
     "SELECT EXISTS (SELECT 1 FROM tombstone WHERE archive = ?1 AND keyed = ?2)";
 

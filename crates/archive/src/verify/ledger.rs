@@ -7,6 +7,7 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::vault::Retention;
 
 use crate::entry::Entry;
+use crate::journal::Checkpoint;
 use crate::source::{SessionItem, SourceMeta, StoredRevision};
 
 /// What all entries together say.
@@ -58,9 +59,10 @@ impl Ledger {
         ended
     }
 
-    /// The root over all entries.
-    pub(super) fn root(&self) -> Digest {
-        Digest::root(&self.leaves)
+    /// The entries that were taken in.
+    pub(super) fn checkpoint(&self, archive: ArchiveId) -> Checkpoint {
+        let size = u64::try_from(self.leaves.len()).unwrap_or(u64::MAX);
+        Checkpoint { archive, size, root: Digest::root(&self.leaves) }
     }
 
     /// The root over the first `size` entries, where there are that many.

@@ -1,5 +1,8 @@
 //! Sources, revisions, sessions, holds.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use strongroom_archive::custody::NewRevision;
 use strongroom_archive::cut::cut;
 use strongroom_archive::source::{ItemFacts, Relation, SessionItem, source_id};
@@ -38,6 +41,43 @@ fn what_is_imported_comes_back_byte_for_byte() {
     let mut sorted: Vec<&str> = sources.iter().map(|(name, _)| *name).collect();
     sorted.sort_unstable();
     assert_eq!(names, sorted);
+    assert_clean(&archive);
+}
+
+/// Two files of each directory, of at most 4 MB each.
+fn real_files(dir: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for (n, path) in entries.into_iter().enumerate() {
+        if path.is_dir() {
+            real_files(&path, found);
+        } else if n < 2 && fs::metadata(&path).unwrap().len() < 4_000_000 {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn real_transcripts_come_back_byte_for_byte() {
+    let shared = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/transcripts"));
+    if !shared.exists() {
+        println!("SKIPPED: {} is not there", shared.display());
+        return;
+    }
+    let mut files = Vec::new();
+    real_files(shared, &mut files);
+    assert!(!files.is_empty());
+    let dir = tempfile::tempdir().unwrap();
+    let archive = open(dir.path());
+    for file in &files {
+        let name = file.to_str().unwrap();
+        let bytes = fs::read(file).unwrap();
+        // Imported while it grows, then whole.
+        import(&archive, name, &bytes[..bytes.len() / 2]);
+        let revision = import(&archive, name, &bytes);
+        assert!(revision.relation == Relation::Extends || bytes.len() < 2, "{name}: {:?}", revision.relation);
+        assert!(export(&archive, name).unwrap() == bytes, "{name}");
+    }
     assert_clean(&archive);
 }
 

@@ -183,6 +183,9 @@ fn rows_that_were_changed_by_hand_are_not_what_the_journal_says() {
         ("UPDATE compaction SET leaf = 0", ProblemKind::Record),
         ("DELETE FROM neighbour WHERE rowid_of = 1", ProblemKind::Record),
         ("DELETE FROM journal_entry WHERE no = 3", ProblemKind::Journal),
+        ("UPDATE journal_entry SET no = 4611686018427387904 WHERE no = 3", ProblemKind::Journal),
+        ("UPDATE journal_node SET no = 4611686018427387904 WHERE level = 0 AND no = 3", ProblemKind::Journal),
+        ("UPDATE journal_entry SET no = 9223372036854775807 WHERE no = 3", ProblemKind::Journal),
         ("DELETE FROM journal_node WHERE level = 1 AND no = 1", ProblemKind::Journal),
         ("UPDATE journal_entry SET body = x'0102' WHERE no = 2", ProblemKind::Journal),
         ("UPDATE journal_node SET hash = zeroblob(32) WHERE level = 2 AND no = 0", ProblemKind::Journal),
@@ -252,7 +255,7 @@ fn any_byte_of_the_file_may_change() {
     let sample = sample();
     let database = sample.path().join("strongroom.db");
     let whole = fs::read(&database).unwrap();
-    let step = whole.len() / 250 + 1;
+    let step = whole.len() / 150 + 1;
     for (n, at) in (0..100).chain((100..whole.len()).step_by(step)).enumerate() {
         let mut damaged = whole.clone();
         damaged[at] ^= 1 << (n % 8);
@@ -266,11 +269,51 @@ fn the_file_may_end_anywhere() {
     let sample = sample();
     let whole = fs::read(sample.path().join("strongroom.db")).unwrap();
     for len in
-        (0..whole.len()).step_by(whole.len() / 60 + 1).chain([1, 99, 100, 8_191, 8_192, whole.len() - 1])
+        (0..whole.len()).step_by(whole.len() / 60 + 1).chain([1, 99, 100, 4_095, 4_096, whole.len() - 1])
     {
         restore(&sample, &whole[..len]);
         survey(&sample, &format!("{len} of {} bytes", whole.len()));
     }
+}
+
+/// What a crash leaves behind is a database with its log. A damaged log ends where the damage begins: what is before it
+/// stands, what is behind it is gone as if it had never been, and nothing in between is believed.
+#[test]
+fn a_damaged_log_ends_where_the_damage_begins() {
+    let live = tempfile::tempdir().unwrap();
+    let archive = open(live.path());
+    let mut checkpoints = vec![archive.checkpoint().unwrap()];
+    let pieces: Vec<Piece> = (0..12).map(|n| Piece::new(transcript(n, 20))).collect();
+    for piece in &pieces {
+        archive.store(std::slice::from_ref(piece), Retention::Indefinite).unwrap();
+        checkpoints.push(archive.checkpoint().unwrap());
+    }
+    let [database, log] =
+        ["strongroom.db", "strongroom.db-wal"].map(|name| fs::read(live.path().join(name)).unwrap());
+    let mut lost = 0;
+    for (n, at) in (0..40).chain((40..log.len()).step_by(log.len() / 50 + 1)).enumerate() {
+        let left = tempfile::tempdir().unwrap();
+        let mut damaged = log.clone();
+        damaged[at] ^= 1 << (n % 8);
+        fs::write(left.path().join("strongroom.db"), &database).unwrap();
+        fs::write(left.path().join("strongroom.db-wal"), damaged).unwrap();
+        let left = Archive::open(left.path(), Mode::ReadWrite).unwrap();
+        let report = left.verify(Depth::Data, None);
+        assert!(report.is_clean(), "byte {at}: {:?}", report.problems);
+        let now = left.checkpoint().unwrap();
+        let kept = checkpoints.iter().position(|known| *known == now).unwrap();
+        let ids: Vec<PieceId> = pieces.iter().map(Piece::id).collect();
+        let expected: Vec<bool> = (0..pieces.len()).map(|n| n < kept).collect();
+        assert_eq!(intact(&left, &ids), expected, "byte {at}");
+        lost += usize::from(kept < pieces.len());
+        let newest = checkpoints.last().unwrap();
+        assert_eq!(
+            left.verify(Depth::Catalog, Some(newest)).is_clean(),
+            now == *newest,
+            "a checkpoint shows the loss"
+        );
+    }
+    assert!(lost > 0);
 }
 
 fn restore(sample: &Sample, bytes: &[u8]) {

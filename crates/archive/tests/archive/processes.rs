@@ -141,6 +141,35 @@ fn eight_processes_lose_nothing_and_meet_no_lock() {
 }
 
 #[test]
+fn a_lock_that_is_held_for_a_while_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = open(dir.path());
+    let other = rusqlite::Connection::open(dir.path().join("strongroom.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| import(&archive, "s", b"line\n"));
+        std::thread::sleep(Duration::from_millis(700));
+        assert!(archive.sources().unwrap().is_empty(), "reading goes on, and nothing is written yet");
+        other.execute_batch("COMMIT").unwrap();
+    });
+    assert_eq!(export(&archive, "s").unwrap(), b"line\n");
+}
+
+#[test]
+fn threads_share_an_archive() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = open(dir.path());
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let archive = &archive;
+            scope.spawn(move || (0..3).for_each(|n| round(archive, worker, n)));
+        }
+    });
+    assert_eq!(archive.sources().unwrap().len(), 4);
+    assert_clean(&archive);
+}
+
+#[test]
 fn what_was_acknowledged_survives_a_kill() {
     const TEST: &str = "processes::what_was_acknowledged_survives_a_kill";
     if let Some(arguments) = child_arguments(TEST) {
