@@ -101,6 +101,8 @@ enum Key {
     Thought(String),
     Called(String, String),
     Returned(String, String),
+    /// Sealed or by value: the same bytes.
+    Same(String),
 }
 
 /// Finds the items that an event or a replaced history repeats.
@@ -218,7 +220,7 @@ fn key_of(source: &dyn Bytes, block: &Block) -> Result<Option<Key>> {
     };
     let raw = || -> Result<String> { Ok(String::from_utf8_lossy(&source.read(block.range)?).into_owned()) };
     Ok(match &block.kind {
-        BlockKind::Text | BlockKind::Paste => Some(Key::Said(block.speaker, words()?)),
+        BlockKind::Text | BlockKind::Paste | BlockKind::Summary => Some(Key::Said(block.speaker, words()?)),
         BlockKind::Thinking if !block.text.is_empty() => Some(Key::Thought(words()?)),
         BlockKind::Call(facts) => {
             facts.id.clone().map(|id| raw().map(|raw| Key::Called(id, raw))).transpose()?
@@ -226,10 +228,7 @@ fn key_of(source: &dyn Bytes, block: &Block) -> Result<Option<Key>> {
         BlockKind::Result(facts) => {
             facts.call_id.clone().map(|id| raw().map(|raw| Key::Returned(id, raw))).transpose()?
         }
-        BlockKind::Thinking
-        | BlockKind::SideData { .. }
-        | BlockKind::Attachment { .. }
-        | BlockKind::Summary
-        | BlockKind::Opaque(_) => None,
+        BlockKind::Thinking | BlockKind::Attachment { .. } | BlockKind::Opaque(_) => Some(Key::Same(raw()?)),
+        BlockKind::SideData { .. } => None,
     })
 }
