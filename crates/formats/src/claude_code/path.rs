@@ -141,11 +141,8 @@ impl<'l> Forest<'l> {
             }
         }
         if reached.is_empty() {
-            return (0..self.records.len())
-                .filter(|&at| message(at) && self.is_home(at))
-                .next_back()
-                .into_iter()
-                .collect();
+            let last = (0..self.records.len()).rfind(|&at| message(at) && self.is_home(at));
+            return last.into_iter().collect();
         }
         reached.into_keys().collect()
     }

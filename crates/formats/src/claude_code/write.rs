@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::Segmentation;
-use strongroom_core::transcript::{BlockKind, BlockRef, Branch, Bytes, Record, SourceIndex, Visibility};
+use strongroom_core::transcript::{
+    BlockKind, BlockRef, Branch, Bytes, Record, SourceIndex, Speaker, Visibility,
+};
 
 use super::copies::copy_id;
 use super::path::PLACEHOLDER;
@@ -172,7 +174,12 @@ fn in_order(index: &SourceIndex, records: Vec<usize>) -> Vec<usize> {
 }
 
 fn is_message(index: &SourceIndex, at: usize) -> bool {
-    index.records.get(at).is_some_and(|record| matches!(record.label.as_str(), "user" | "assistant"))
+    index.records.get(at).is_some_and(|record| match record.label.as_str() {
+        "assistant" => true,
+        // A line that the harness wrote in the user's name may be one that the agent does not start from.
+        "user" => record.blocks.iter().any(|block| block.speaker != Speaker::Harness),
+        _ => false,
+    })
 }
 
 /// Attachments behind the last message would not be loaded: they move in front of it, and of the calls it answers.
@@ -365,7 +372,9 @@ impl<'s> Tail<'s> {
                 member.push(b',');
                 patch.insert(value.range().start() + 1, member);
             } else {
-                members.iter().for_each(|member| patch.replace(member.range(), literal.clone()));
+                for member in members {
+                    patch.replace(member.range(), literal.clone());
+                }
             }
         }
         patch
@@ -404,7 +413,7 @@ fn clear_results(value: Value<'_>, record: &Record, patch: &mut Patch) {
 }
 
 /// Reads the result again: what would be sent is the summary and the copies, each known as a copy.
-fn check(format: &dyn Format, before: &SourceIndex, out: &Vec<u8>, copies: &[Copy]) -> Result<()> {
+fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, copies: &[Copy]) -> Result<()> {
     let after = format.index(out)?;
     let appended = after.records.iter().skip(before.records.len());
     let sent = after.records.iter().filter(|record| is_sent(record)).count();
