@@ -76,14 +76,8 @@ pub(crate) fn content(
         }
         Kind::Null => {}
         Kind::True | Kind::False | Kind::Number | Kind::Object => {
-            opaque(
-                content,
-                pointer.to_owned(),
-                "content that is neither text nor a list",
-                voice,
-                findings,
-                out,
-            );
+            let why = "content that is neither text nor a list";
+            out.push(opaque(content, pointer.to_owned(), why, voice, findings));
         }
     }
 }
@@ -97,7 +91,7 @@ fn part(value: Value<'_>, pointer: String, voice: Voice, out: &mut Vec<Block>, f
     match reading {
         Some(Reading::Text) => match value.get("text").filter(|text| text.kind() == Kind::String) {
             Some(inside) => text(value, inside, &pointer, voice, out),
-            None => opaque(value, pointer, "a text part without text", voice, findings, out),
+            None => out.push(opaque(value, pointer, "a text part without text", voice, findings)),
         },
         Some(Reading::Thinking) => {
             let text =
@@ -117,7 +111,8 @@ fn part(value: Value<'_>, pointer: String, voice: Voice, out: &mut Vec<Block>, f
             out.push(block(BlockKind::Opaque(why), value, pointer, Speaker::Harness));
         }
         None => {
-            opaque(value, pointer, &format!("a content part of unknown type {kind:?}"), voice, findings, out)
+            let why = format!("a content part of unknown type {kind:?}");
+            out.push(opaque(value, pointer, &why, voice, findings));
         }
     }
 }
@@ -176,15 +171,8 @@ fn attachment(value: Value<'_>, pointer: String, speaker: Speaker) -> Block {
     Block { text: text.and_then(Value::text_range).into_iter().collect(), ..own }
 }
 
-fn opaque(
-    value: Value<'_>,
-    pointer: String,
-    why: &str,
-    voice: Voice,
-    findings: &mut Vec<Finding>,
-    out: &mut Vec<Block>,
-) {
+fn opaque(value: Value<'_>, pointer: String, why: &str, voice: Voice, findings: &mut Vec<Finding>) -> Block {
     findings.push(finding(Level::Note, "unknown-part", voice.line, &pointer, why.to_owned()));
     let own = block(BlockKind::Opaque(why.to_owned()), value, pointer, voice.speaker);
-    out.push(Block { text: vec![plain_text(value)], ..own });
+    Block { text: vec![plain_text(value)], ..own }
 }

@@ -59,10 +59,8 @@ pub fn detect(source: &dyn Bytes) -> Result<&'static dyn Format> {
 /// What the first lines turned out to be.
 #[derive(Default)]
 struct Seen {
-    /// Lines that are JSON objects on their own.
-    objects: u32,
-    /// Whether the first line is one; in an indented document it is not, and later lines may be by chance.
-    first: bool,
+    /// Whether the first line that is not blank is a JSON object on its own.
+    begins_with_object: bool,
     /// Lines that are not blank.
     lines: u32,
     /// The keys of the first object.
@@ -86,8 +84,7 @@ fn by_lines(source: &dyn Bytes, seen: &mut Seen) -> Result<Option<&'static dyn F
             continue;
         }
         let Some(value) = tape.root(object, 0) else { continue };
-        seen.objects += 1;
-        seen.first |= seen.lines == 1;
+        seen.begins_with_object |= seen.lines == 1;
         if seen.keys.is_empty() {
             seen.keys = value.entries().filter_map(|(key, _)| key.string()).take(8).map(Into::into).collect();
         }
@@ -133,7 +130,7 @@ fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<&'static 
         let what = if head.contains(&0) { "a binary file" } else { "text that is not JSON" };
         return refuse(format!("{what}, not a transcript"));
     }
-    if seen.first && seen.objects > 1 {
+    if seen.begins_with_object && seen.lines > 1 {
         return refuse(format!(
             "JSON lines of an unknown kind; the first has the keys {}",
             seen.keys.join(", ")

@@ -52,7 +52,9 @@ pub(crate) fn splice(
     for (span, stub) in &edit.reclaimed {
         let blocks = spans.span(*span).map(|span| span.blocks.as_slice()).unwrap_or_default();
         let stub = if stub.is_empty() { EMPTY_STUB } else { stub };
-        blocks.iter().for_each(|&at| writer.reclaim(at, stub));
+        for &at in blocks {
+            writer.reclaim(at, stub);
+        }
     }
     writer.remove_thinking();
     let replaced =
@@ -65,7 +67,7 @@ pub(crate) fn splice(
 }
 
 /// Compares what the API would refuse before and after.
-fn check(format: &dyn Format, rules: &Rules, before: &SourceIndex, out: &Vec<u8>) -> Result<()> {
+fn check(format: &dyn Format, rules: &Rules, before: &SourceIndex, out: &dyn Bytes) -> Result<()> {
     let after = format.index(out)?;
     let (old, new) = ((rules.violations)(before), (rules.violations)(&after));
     match new.iter().find(|(rule, count)| old.get(*rule).copied().unwrap_or(0) < **count) {

@@ -1,4 +1,4 @@
-//! OpenAI chat messages: a bare list, or a request body with `messages`.
+//! Chat messages in `OpenAI`'s form: a bare list, or a request body with `messages`.
 
 use std::collections::BTreeMap;
 
@@ -79,9 +79,13 @@ fn assistant(value: Value<'_>, blocks: &mut Vec<Block>, findings: &mut Vec<Findi
         let pointer = format!("/tool_calls/{at}");
         match call.get("function").or_else(|| call.get("custom")) {
             Some(inside) => blocks.push(tool_call(call, inside, owned(call, "id"), pointer)),
-            None => {
-                opaque(call, pointer, "a tool call of unknown type", Speaker::Assistant, blocks, findings)
-            }
+            None => blocks.push(opaque(
+                call,
+                pointer,
+                "a tool call of unknown type",
+                Speaker::Assistant,
+                findings,
+            )),
         }
     }
     if let Some(call) = value.get("function_call").filter(|call| call.kind() == Kind::Object) {
@@ -131,14 +135,8 @@ fn content(value: Value<'_>, speaker: Speaker, blocks: &mut Vec<Block>, findings
         }
         Kind::Null => {}
         Kind::True | Kind::False | Kind::Number | Kind::Object => {
-            opaque(
-                content,
-                "/content".to_owned(),
-                "content that is neither text nor a list",
-                speaker,
-                blocks,
-                findings,
-            );
+            let why = "content that is neither text nor a list";
+            blocks.push(opaque(content, "/content".to_owned(), why, speaker, findings));
         }
     }
 }
@@ -155,7 +153,7 @@ fn content_part(
         ["text", "refusal"].iter().find_map(|key| part.get(key)).filter(|text| text.kind() == Kind::String);
     match (kind.as_ref(), inside) {
         ("text" | "input_text" | "output_text" | "refusal", Some(inside)) => {
-            text(part, inside, &pointer, speaker, blocks)
+            text(part, inside, &pointer, speaker, blocks);
         }
         ("image_url" | "input_audio" | "file" | "video_url", _) => {
             let media_type = media_type(part).unwrap_or_else(|| kind.into_owned());
@@ -164,7 +162,7 @@ fn content_part(
         _ if part.kind() == Kind::String => text(part, part, &pointer, speaker, blocks),
         (other, _) => {
             let why = format!("a content part of unknown type {other:?}");
-            opaque(part, pointer, &why, speaker, blocks, findings);
+            blocks.push(opaque(part, pointer, &why, speaker, findings));
         }
     }
 }
@@ -190,12 +188,11 @@ fn opaque(
     pointer: String,
     why: &str,
     speaker: Speaker,
-    blocks: &mut Vec<Block>,
     findings: &mut Vec<Finding>,
-) {
+) -> Block {
     findings.push(finding(Level::Note, "unknown-part", None, &pointer, why.to_owned()));
     let own = block(BlockKind::Opaque(why.to_owned()), value, pointer, speaker);
-    blocks.push(Block { text: vec![plain_text(value)], ..own });
+    Block { text: vec![plain_text(value)], ..own }
 }
 
 /// The summary stands behind the instructions.

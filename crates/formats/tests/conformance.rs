@@ -1,5 +1,13 @@
 //! What every format must hold: total reading, cover, identity, legal splices, attribution from the envelope.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests stop where something is not as it must be, and say what they skip"
+)]
+
 #[path = "conformance/corpus.rs"]
 mod corpus;
 #[path = "conformance/reading.rs"]

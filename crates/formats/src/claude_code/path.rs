@@ -122,11 +122,8 @@ impl<'l> Forest<'l> {
     fn leaves(&self) -> Vec<usize> {
         let mut is_parent = vec![false; self.records.len()];
         for (at, parent) in self.parents.iter().enumerate() {
-            let counts = self
-                .records
-                .get(at)
-                .and_then(|record| record.id.as_deref())
-                .is_some_and(|id| self.by_id.get(id) == Some(&at));
+            let record = self.records.get(at).and_then(|record| record.id.as_deref());
+            let counts = record.is_some_and(|id| self.by_id.get(id) == Some(&at)) && self.is_home(at);
             if let Some(slot) = parent.filter(|_| counts).and_then(|parent| is_parent.get_mut(parent)) {
                 *slot = true;
             }
@@ -144,11 +141,8 @@ impl<'l> Forest<'l> {
             }
         }
         if reached.is_empty() {
-            return (0..self.records.len())
-                .filter(|&at| message(at) && self.is_home(at))
-                .next_back()
-                .into_iter()
-                .collect();
+            let last = (0..self.records.len()).rfind(|&at| message(at) && self.is_home(at));
+            return last.into_iter().collect();
         }
         reached.into_keys().collect()
     }

@@ -41,6 +41,8 @@ pub(super) enum Home {
 /// The links of one line.
 #[derive(Debug, Default)]
 pub(super) struct Link {
+    /// Its place among the records.
+    pub(super) at: u32,
     pub(super) role: Role,
     pub(super) home: Home,
     /// Whether the harness wrote it in the user's name.
@@ -114,9 +116,9 @@ impl Reader {
     pub(super) fn read(&mut self, value: Value<'_>, record: Record, at: u32) -> Record {
         let mut record = envelope(value, record);
         let kind = value.string_at("type").unwrap_or_default();
-        let mut link = link(value);
+        let mut link = Link { at, ..link(value) };
         match kind.as_ref() {
-            "user" | "assistant" => self.message(value, &kind, &mut link, &mut record, at),
+            "user" | "assistant" => self.message(value, &kind, &mut link, &mut record),
             "system" => system(value, &mut link, &mut record),
             "attachment" => self.attachment(value, &mut record, at),
             "queue-operation" => self.queue_operation(value, &mut record, at),
@@ -137,7 +139,8 @@ impl Reader {
         record
     }
 
-    fn find(&mut self, level: Level, code: &'static str, record: &Record, pointer: &str, message: String) {
+    fn find(&mut self, code: &'static str, record: &Record, pointer: &str, message: String) {
+        let level = if code == "record-without-message" { Level::Warning } else { Level::Note };
         self.findings.push(finding(level, code, record.line, pointer, message));
     }
 
@@ -149,11 +152,11 @@ impl Reader {
         };
         let why = format!("unknown {name}");
         record.label = owned(value, "type").unwrap_or_default();
-        self.find(Level::Note, "unknown-record", record, "", why.clone());
+        self.find("unknown-record", record, "", why.clone());
         record.blocks.push(unread(value, why));
     }
 
-    fn message(&mut self, value: Value<'_>, kind: &str, link: &mut Link, record: &mut Record, at: u32) {
+    fn message(&mut self, value: Value<'_>, kind: &str, link: &mut Link, record: &mut Record) {
         link.role = match (link.role, kind) {
             (Role::None, _) => Role::None,
             (_, "user") => Role::User,
@@ -162,7 +165,6 @@ impl Reader {
         kind.clone_into(&mut record.label);
         let Some(message) = value.get("message").filter(|message| message.kind() == Kind::Object) else {
             self.find(
-                Level::Warning,
                 "record-without-message",
                 record,
                 "",
@@ -174,7 +176,6 @@ impl Reader {
         record.kind = RecordKind::Message;
         if let Some(key) = message.duplicate_key() {
             self.find(
-                Level::Note,
                 "duplicate-key",
                 record,
                 "/message",
@@ -183,13 +184,13 @@ impl Reader {
         }
         record.message_id = owned(message, "id");
         if kind == "assistant" {
-            self.assistant(value, message, link, record, at);
+            self.assistant(value, message, link, record);
         } else {
-            self.user(value, message, link, record, at);
+            self.user(value, message, link, record);
         }
     }
 
-    fn assistant(&mut self, value: Value<'_>, message: Value<'_>, link: &Link, record: &mut Record, at: u32) {
+    fn assistant(&mut self, value: Value<'_>, message: Value<'_>, link: &Link, record: &mut Record) {
         let synthetic = message.get("model").is_some_and(|model| model.is("<synthetic>"));
         let speaker = if synthetic { Speaker::Harness } else { Speaker::Assistant };
         self.content(message, speaker, record);
@@ -204,12 +205,12 @@ impl Reader {
             };
             let keys = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
             let context_tokens = keys.iter().fold(0u64, |sum, key| sum.saturating_add(count(key)));
-            let usage = Usage { record: at, context_tokens, output_tokens: count("output_tokens") };
+            let usage = Usage { record: link.at, context_tokens, output_tokens: count("output_tokens") };
             self.usage.insert(id.clone(), usage);
         }
     }
 
-    fn user(&mut self, value: Value<'_>, message: Value<'_>, link: &Link, record: &mut Record, at: u32) {
+    fn user(&mut self, value: Value<'_>, message: Value<'_>, link: &Link, record: &mut Record) {
         let flag = |key: &str| value.get(key).and_then(Value::bool) == Some(true);
         let summary = flag("isCompactSummary");
         let speaker = match link.home {
@@ -230,9 +231,9 @@ impl Reader {
         }
         demote_notices(content, &mut record.blocks);
         if speaker == Speaker::User {
-            self.note_prompt(content, at);
+            self.note_prompt(content, link.at);
         }
-        self.results(value, message, record, at);
+        self.results(value, message, record, link.at);
     }
 
     fn note_prompt(&mut self, content: Option<Value<'_>>, at: u32) {
@@ -280,20 +281,17 @@ impl Reader {
         let Some(inside) = value.get("attachment") else { return self.unknown(value, record) };
         let kind = inside.string_at("type").unwrap_or_default();
         record.label = format!("attachment/{kind}");
-        match attachment::blocks(inside, &kind, record.agent.is_some()) {
-            Some(blocks) => {
-                record.kind = if blocks.is_empty() { RecordKind::Meta } else { RecordKind::Message };
-                record.blocks = blocks;
-                if record.blocks.iter().any(|block| block.speaker == Speaker::User) {
-                    self.note_prompt(inside.get("prompt"), at);
-                }
+        if let Some(blocks) = attachment::blocks(inside, &kind, record.agent.is_some()) {
+            record.kind = if blocks.is_empty() { RecordKind::Meta } else { RecordKind::Message };
+            record.blocks = blocks;
+            if record.blocks.iter().any(|block| block.speaker == Speaker::User) {
+                self.note_prompt(inside.get("prompt"), at);
             }
-            None => {
-                let why = format!("unknown attachment type {kind:?}");
-                self.find(Level::Note, "unknown-record", record, "/attachment", why.clone());
-                record.blocks.push(unread(inside, why));
-            }
+            return;
         }
+        let why = format!("unknown attachment type {kind:?}");
+        self.find("unknown-record", record, "/attachment", why.clone());
+        record.blocks.push(unread(inside, why));
     }
 
     fn queue_operation(&mut self, value: Value<'_>, record: &mut Record, at: u32) {
@@ -348,6 +346,7 @@ fn link(value: Value<'_>) -> Link {
     let has = |key: &str| value.get(key).is_some_and(|value| value.kind() == Kind::String);
     let foreign = flag("isSidechain") || has("agentId") || has("teamName");
     Link {
+        at: 0,
         role: if has("uuid") { Role::Other } else { Role::None },
         home: if foreign { Home::Foreign } else { Home::Main },
         meta: flag("isMeta"),

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::Segmentation;
-use strongroom_core::transcript::{BlockKind, BlockRef, Branch, Bytes, Record, SourceIndex, Visibility};
+use strongroom_core::transcript::{
+    BlockKind, BlockRef, Branch, Bytes, Record, SourceIndex, Speaker, Visibility,
+};
 
 use super::copies::copy_id;
 use super::path::PLACEHOLDER;
@@ -54,9 +56,16 @@ pub(super) fn splice(
     let mut tail = Tail::new(source, index, edit, leaf)?;
     let mut out = open_end(&bytes);
     tail.boundary(&mut out);
-    tail.summary(&edit.summary, &mut out);
+    // The agent starts reading at the last message: with attachments alone, that is the summary.
+    let attachments_only = !copies.iter().any(|copy| is_message(index, copy.record));
+    if !attachments_only {
+        tail.summary(&edit.summary, &mut out);
+    }
     for copy in &copies {
         tail.copy(copy, &mut out)?;
+    }
+    if attachments_only {
+        tail.summary(&edit.summary, &mut out);
     }
     tail.replacements(&mut out)?;
     check(format, index, &out, &copies)?;
@@ -161,17 +170,52 @@ fn in_order(index: &SourceIndex, records: Vec<usize>) -> Vec<usize> {
             None => order.push(at),
         }
     }
+    message_last(index, order)
+}
+
+fn is_message(index: &SourceIndex, at: usize) -> bool {
+    index.records.get(at).is_some_and(|record| match record.label.as_str() {
+        "assistant" => true,
+        // A line that the harness wrote in the user's name may be one that the agent does not start from.
+        "user" => record.blocks.iter().any(|block| block.speaker != Speaker::Harness),
+        _ => false,
+    })
+}
+
+/// Attachments behind the last message would not be loaded: they move in front of it, and of the calls it answers.
+fn message_last(index: &SourceIndex, mut order: Vec<usize>) -> Vec<usize> {
+    let Some(last) = order.iter().rposition(|&at| is_message(index, at)) else { return order };
+    let trailing = order.split_off(last + 1);
+    let record = |place: usize| order.get(place).and_then(|&at| index.records.get(at));
+    let is_result = |place: usize| {
+        record(place).is_some_and(|record| {
+            record.blocks.iter().any(|block| matches!(block.kind, BlockKind::Result(_)))
+        })
+    };
+    let mut place = last;
+    while place > 0 && is_result(place) {
+        place -= 1;
+    }
+    let message = |place: usize| record(place).and_then(|record| record.message_id.as_deref());
+    while place > 0 && message(place).is_some() && message(place - 1) == message(place) {
+        place -= 1;
+    }
+    order.splice(place..place, trailing);
     order
 }
 
-/// The original of a line that is itself a copy.
+/// The first line that says what the line `at` says.
 fn base(index: &SourceIndex, at: usize) -> usize {
     let Some(record) = index.records.get(at) else { return at };
-    let original = record.blocks.iter().find_map(|block| block.copy_of).map(place);
-    let is_line = |original: &usize| {
-        index.records.get(*original).is_some_and(|first| first.id.is_some() && first.label == record.label)
+    let Some(event) = record.blocks.iter().find_map(|block| block.copy_of) else { return at };
+    let same = |first: &Record| {
+        first.id.is_some()
+            && first.label == record.label
+            && first.blocks.iter().any(|block| block.copy_of == Some(event))
     };
-    original.filter(is_line).unwrap_or(at)
+    let original = index.record(event).filter(|first| first.id.is_some() && first.label == record.label);
+    let original = original.map(|_| place(event)).or_else(|| index.records.iter().take(at).position(same));
+    original.unwrap_or(at)
 }
 
 /// What is appended.
@@ -255,7 +299,7 @@ impl<'s> Tail<'s> {
         }
         let id = copy_id(&self.boundary, "summary");
         out.extend_from_slice(br#"{"parentUuid":"#);
-        write_string(out, &self.boundary);
+        write_string(out, &self.previous);
         out.extend_from_slice(&self.envelope);
         out.extend_from_slice(br#","sessionId":"#);
         write_string(out, &self.session);
@@ -328,7 +372,9 @@ impl<'s> Tail<'s> {
                 member.push(b',');
                 patch.insert(value.range().start() + 1, member);
             } else {
-                members.iter().for_each(|member| patch.replace(member.range(), literal.clone()));
+                for member in members {
+                    patch.replace(member.range(), literal.clone());
+                }
             }
         }
         patch
@@ -367,7 +413,7 @@ fn clear_results(value: Value<'_>, record: &Record, patch: &mut Patch) {
 }
 
 /// Reads the result again: what would be sent is the summary and the copies, each known as a copy.
-fn check(format: &dyn Format, before: &SourceIndex, out: &Vec<u8>, copies: &[Copy]) -> Result<()> {
+fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, copies: &[Copy]) -> Result<()> {
     let after = format.index(out)?;
     let appended = after.records.iter().skip(before.records.len());
     let sent = after.records.iter().filter(|record| is_sent(record)).count();

@@ -1,6 +1,6 @@
 //! What the agent would send: replaced histories, turns taken back, copies and outcomes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use strongroom_core::error::Result;
 use strongroom_core::transcript::{
@@ -101,6 +101,8 @@ enum Key {
     Thought(String),
     Called(String, String),
     Returned(String, String),
+    /// Sealed or by value: the same bytes.
+    Same(String),
 }
 
 /// Finds the items that an event or a replaced history repeats.
@@ -114,7 +116,7 @@ pub(super) fn mark_copies(source: &dyn Bytes, records: &mut [Record], reader: &R
     for (record, at) in records.iter().zip(0u32..) {
         let step = usize::try_from(at).ok().and_then(|at| reader.steps.get(at));
         let is_event = record.label.starts_with("event_msg/") && record.kind == RecordKind::Message;
-        let mut used: HashMap<BlockRef, ()> = HashMap::new();
+        let mut used: BTreeSet<BlockRef> = BTreeSet::new();
         for (block, n) in record.blocks.iter().zip(0u32..) {
             let own = BlockRef { record: at, block: n };
             let Some(key) = key_of(source, block)? else { continue };
@@ -126,19 +128,15 @@ pub(super) fn mark_copies(source: &dyn Bytes, records: &mut [Record], reader: &R
                 Some(Step::Replaced) => {
                     // The same words said twice are two events: each stands for the earliest that is not yet taken.
                     let known = history.entry(key).or_default();
-                    match known.iter().find(|original| !used.contains_key(original)).copied() {
-                        Some(original) => {
-                            used.insert(original, ());
-                            copies.push((own, original));
-                        }
-                        None => {
-                            used.insert(own, ());
-                            known.push(own);
-                        }
+                    let original = known.iter().find(|original| !used.contains(original)).copied();
+                    used.insert(original.unwrap_or(own));
+                    if original.is_none() {
+                        known.push(own);
                     }
+                    copies.extend(original.map(|original| (own, original)));
                 }
                 _ if is_event => {
-                    copies.extend(twins.meet(Side::Event, &key, own).map(|original| (own, original)))
+                    copies.extend(twins.meet(Side::Event, &key, own).map(|original| (own, original)));
                 }
                 _ => {}
             }
@@ -218,7 +216,7 @@ fn key_of(source: &dyn Bytes, block: &Block) -> Result<Option<Key>> {
     };
     let raw = || -> Result<String> { Ok(String::from_utf8_lossy(&source.read(block.range)?).into_owned()) };
     Ok(match &block.kind {
-        BlockKind::Text | BlockKind::Paste => Some(Key::Said(block.speaker, words()?)),
+        BlockKind::Text | BlockKind::Paste | BlockKind::Summary => Some(Key::Said(block.speaker, words()?)),
         BlockKind::Thinking if !block.text.is_empty() => Some(Key::Thought(words()?)),
         BlockKind::Call(facts) => {
             facts.id.clone().map(|id| raw().map(|raw| Key::Called(id, raw))).transpose()?
@@ -226,10 +224,7 @@ fn key_of(source: &dyn Bytes, block: &Block) -> Result<Option<Key>> {
         BlockKind::Result(facts) => {
             facts.call_id.clone().map(|id| raw().map(|raw| Key::Returned(id, raw))).transpose()?
         }
-        BlockKind::Thinking
-        | BlockKind::SideData { .. }
-        | BlockKind::Attachment { .. }
-        | BlockKind::Summary
-        | BlockKind::Opaque(_) => None,
+        BlockKind::Thinking | BlockKind::Attachment { .. } | BlockKind::Opaque(_) => Some(Key::Same(raw()?)),
+        BlockKind::SideData { .. } => None,
     })
 }

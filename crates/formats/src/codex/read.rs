@@ -146,7 +146,7 @@ impl Reader {
             ("event_msg", Some(payload)) => self.event(payload, &mut record, at),
             ("compacted", Some(payload)) => self.compacted(payload, &mut record),
             ("world_state" | "inter_agent_communication", Some(payload)) => {
-                self.other(payload, &kind, &mut record)
+                other(payload, &kind, &mut record)
             }
             ("message", None) => plain_message(value, &mut record),
             ("session_meta", None) => meta(&mut record, "session_meta"),
@@ -239,7 +239,7 @@ impl Reader {
             match (speaker, self.owner) {
                 (Speaker::User, Owner::Person) => user_text(text, text, &pointer, &mut record.blocks),
                 (Speaker::User, Owner::Agent) => {
-                    record.blocks.push(text_block(text, text, pointer, Speaker::Agent))
+                    record.blocks.push(text_block(text, text, pointer, Speaker::Agent));
                 }
                 _ => record.blocks.push(text_block(text, text, pointer, speaker)),
             }
@@ -324,15 +324,15 @@ impl Reader {
         record.blocks.sort_by_key(|block| block.range);
         Step::Replaced
     }
+}
 
-    fn other(&mut self, payload: Value<'_>, kind: &str, record: &mut Record) -> Step {
-        let text = ["content", "message", "text"].iter().find_map(|key| payload.get(key));
-        if let Some(text) = text.filter(|text| text.kind() == Kind::String && kind != "world_state") {
-            let own = text_block(text, text, "/payload".to_owned(), Speaker::Agent);
-            record.blocks.push(Block { visibility: Visibility::Aside, ..own });
-        }
-        meta(record, kind)
+fn other(payload: Value<'_>, kind: &str, record: &mut Record) -> Step {
+    let text = ["content", "message", "text"].iter().find_map(|key| payload.get(key));
+    if let Some(text) = text.filter(|text| text.kind() == Kind::String && kind != "world_state") {
+        let own = text_block(text, text, "/payload".to_owned(), Speaker::Agent);
+        record.blocks.push(Block { visibility: Visibility::Aside, ..own });
     }
+    meta(record, kind)
 }
 
 fn meta(record: &mut Record, label: &str) -> Step {
@@ -350,7 +350,7 @@ fn plain_message(value: Value<'_>, record: &mut Record) -> Step {
         match value.string_at("role").as_deref() {
             Some("user") => user_text(text, text, "/text", &mut record.blocks),
             Some("assistant") => {
-                record.blocks.push(text_block(text, text, "/text".to_owned(), Speaker::Assistant))
+                record.blocks.push(text_block(text, text, "/text".to_owned(), Speaker::Assistant));
             }
             _ => record.blocks.push(text_block(text, text, "/text".to_owned(), Speaker::Unknown)),
         }

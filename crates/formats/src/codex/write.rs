@@ -228,10 +228,8 @@ impl Writer<'_> {
         }
         let mut patch = Patch::default();
         let mut masked = false;
-        for (n, block) in
-            (0u32..).zip(&record.blocks).filter(|(_, block)| value.range().contains(block.range))
-        {
-            let _ = block;
+        let own = (0u32..).zip(&record.blocks).filter(|(_, block)| value.range().contains(block.range));
+        for (n, _) in own {
             let masks = self.masks.of(self.source, self.index, BlockRef { block: n, ..base })?;
             masked |= !masks.is_empty();
             patch.mask(self.index, masks.iter());
@@ -253,7 +251,7 @@ fn summary_item(summary: &str) -> Vec<u8> {
 }
 
 /// Reads the result again: what would be sent is the new history, in which every kept block is known as a copy.
-fn check(format: &dyn Format, before: &SourceIndex, out: &Vec<u8>, kept: usize) -> Result<()> {
+fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, kept: usize) -> Result<()> {
     let after = format.index(out)?;
     let first = u32::try_from(before.records.len()).unwrap_or(u32::MAX);
     let sent = |from: u32, to: u32| {

@@ -354,7 +354,7 @@ fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
 
 /// Folding over the run instead of searching lets the compiler use vector instructions.
 fn check_control_bytes(run: &[u8], offset: usize) -> Result<(), Damage> {
-    if !run.iter().fold(false, |found, &byte| found | (byte < 0x20)) {
+    if run.iter().fold(0, |found, &byte| found | u8::from(byte < 0x20)) == 0 {
         return Ok(());
     }
     let hit = run.iter().position(|&byte| byte < 0x20).unwrap_or_default();

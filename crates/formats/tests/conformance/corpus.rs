@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use strongroom_formats::{Format, by_name};
 
 /// A transcript with its format.
-pub struct Sample {
-    pub format: &'static dyn Format,
-    pub bytes: Vec<u8>,
-    pub name: String,
+pub(crate) struct Sample {
+    pub(crate) format: &'static dyn Format,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) name: String,
 }
 
 const FIXTURES: [(&str, &[u8]); 4] = [
@@ -18,7 +18,7 @@ const FIXTURES: [(&str, &[u8]); 4] = [
     ("anthropic-messages", include_bytes!("../fixtures/anthropic-messages.json")),
 ];
 
-pub fn fixtures() -> Vec<Sample> {
+pub(crate) fn fixtures() -> Vec<Sample> {
     let sample = |(name, bytes): &(&str, &[u8])| Sample {
         format: by_name(name).unwrap(),
         bytes: bytes.to_vec(),
@@ -27,7 +27,7 @@ pub fn fixtures() -> Vec<Sample> {
     FIXTURES.iter().map(sample).collect()
 }
 
-pub fn fixture(name: &str) -> Sample {
+pub(crate) fn fixture(name: &str) -> Sample {
     fixtures().into_iter().find(|sample| sample.name == name).unwrap()
 }
 
@@ -63,7 +63,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Calls `visit` for every real file of at most `bytes_max` bytes whose format is detected as the directory says.
-pub fn for_each_real(bytes_max: u64, visit: &mut dyn FnMut(&Sample)) {
+pub(crate) fn for_each_real(bytes_max: u64, visit: &mut dyn FnMut(&Sample)) {
     let Some(shared) = shared() else { return };
     for (name, directory) in REAL {
         for path in files(&shared.join(directory)) {
@@ -81,7 +81,7 @@ pub fn for_each_real(bytes_max: u64, visit: &mut dyn FnMut(&Sample)) {
 }
 
 /// Calls `visit` for every input of the shared cases.
-pub fn for_each_case(visit: &mut dyn FnMut(&Sample)) {
+pub(crate) fn for_each_case(visit: &mut dyn FnMut(&Sample)) {
     let Some(shared) = shared() else { return };
     let formats = [
         ("claude-code-jsonl", "claude-code"),

@@ -74,29 +74,29 @@ fn cases_are_read_and_covered() {
     });
 }
 
+/// How much of a fixture is tried byte by byte; the rest is sampled.
+const DENSE_BYTES: usize = 900;
+
 #[test]
 fn any_prefix_and_any_flipped_bit_is_read_without_panic() {
     for sample in fixtures() {
-        for end in 1..sample.bytes.len() {
-            let prefix = sample.bytes[..end].to_vec();
-            let index = sample.format.index(&prefix).unwrap();
-            segment(&index).check_cover(&index).unwrap();
-            let _ = detect(&prefix);
-        }
-        let mut bytes = sample.bytes.clone();
-        for at in 0..bytes.len() {
-            let bit = 1 << (at % 8);
-            bytes[at] ^= bit;
+        let places = (1..DENSE_BYTES).chain((DENSE_BYTES..sample.bytes.len()).step_by(53));
+        for at in places {
+            let mut bytes = sample.bytes[..at].to_vec();
             let index = sample.format.index(&bytes).unwrap();
             segment(&index).check_cover(&index).unwrap();
-            bytes[at] ^= bit;
+            drop(detect(&bytes));
+            bytes.extend_from_slice(&sample.bytes[at..]);
+            bytes[at] ^= 1 << (at % 8);
+            let index = sample.format.index(&bytes).unwrap();
+            segment(&index).check_cover(&index).unwrap();
         }
     }
 }
 
 #[test]
 fn sampled_prefixes_and_flips_of_real_files_are_read_without_panic() {
-    for_each_real(400_000, &mut |sample| {
+    for_each_real(150_000, &mut |sample| {
         for part in 1..8 {
             let end = sample.bytes.len() * part / 8;
             let mut prefix = sample.bytes[..end].to_vec();
