@@ -115,15 +115,17 @@ pub struct Rule {
     /// Texts in the result that show that nothing changed.
     #[serde(default)]
     pub quiet: Vec<String>,
-    /// Texts in the result that prove success.
+    /// Patterns of texts in the result that prove success.
     #[serde(default)]
-    pub proof: Vec<String>,
+    proof: Vec<String>,
     #[serde(rename = "match", default)]
     matches: Vec<String>,
     #[serde(default)]
     not_match: Vec<String>,
     #[serde(skip)]
     like_regex: Option<Regex>,
+    #[serde(skip)]
+    proof_regexes: Vec<Regex>,
     #[serde(skip)]
     parsed: Vec<RuleEffect>,
 }
@@ -351,6 +353,9 @@ impl Commands {
     fn add(&mut self, mut rule: Rule) -> Result<(), String> {
         if let Some(like) = &rule.like {
             rule.like_regex = Some(Regex::new(like).map_err(|error| error.to_string())?);
+        }
+        for proof in &rule.proof {
+            rule.proof_regexes.push(Regex::new(proof).map_err(|error| error.to_string())?);
         }
         for effect in &rule.effects {
             rule.parsed.push(
@@ -581,6 +586,11 @@ impl Rule {
                 invocation.operands.iter().skip(used).any(|operand| like.is_match(&operand.text))
             });
         fits.then_some(used)
+    }
+
+    /// Whether the text of a result proves success.
+    pub fn proves(&self, text: &str) -> bool {
+        self.proof_regexes.iter().any(|proof| proof.is_match(text))
     }
 
     /// The effects.

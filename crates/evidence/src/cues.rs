@@ -109,7 +109,7 @@ fn find(cues: Option<&(AhoCorasick, Vec<Cue>)>, text: &str) -> Vec<Found> {
 }
 
 /// Whether a match stands alone. Scripts without spaces between words need no boundary.
-fn is_word(text: &str, range: Range<usize>) -> bool {
+pub(crate) fn is_word(text: &str, range: Range<usize>) -> bool {
     let bytes = text.as_bytes();
     let own = bytes.get(range.clone()).unwrap_or_default();
     let contraction = own.starts_with(b"n'") || own.starts_with("n’".as_bytes());

@@ -290,7 +290,7 @@ mod tests {
     }
 
     fn run(tool: &str, leaves: &[(&str, &str)], artifacts: &mut Artifacts) -> Vec<String> {
-        let places = ProjectFacts { root: Some("/app".to_owned()), home: None };
+        let places = ProjectFacts { cwd: Some("/app".to_owned()), home: None };
         let arguments = tree(leaves);
         let call = ToolCall { tool, arguments: &arguments, cwd: Cwd::at("/app"), places: &places };
         let report = examine(&call, artifacts);

@@ -389,10 +389,10 @@ impl Lexer<'_> {
             let unit = self
                 .next_word(grouped)
                 .filter(|(_, word)| token::is_unit(word) && word.len() > 1 || *word == "%");
-            let currency = start.checked_sub(1).is_some_and(|at| self.bytes.get(at) == Some(&b'$'));
+            let currency = self.bytes.get(start) == Some(&b'$');
             match unit {
                 Some((stop, _)) => self.push(AtomKind::Quantity, start, stop),
-                None if currency => self.push(AtomKind::Quantity, start - 1, grouped),
+                None if currency => self.push(AtomKind::Quantity, start, grouped),
                 None => self.push(AtomKind::Number, start, grouped),
             }
             self.at = self.at.max(grouped);
@@ -442,14 +442,14 @@ impl Lexer<'_> {
 
     fn digits_end(&self, start: usize, end: usize) -> usize {
         let own = self.bytes.get(start..end).unwrap_or_default();
-        let sign = usize::from(own.first().is_some_and(|byte| matches!(byte, b'+' | b'-')));
+        let sign = usize::from(own.first().is_some_and(|byte| matches!(byte, b'+' | b'-' | b'$')));
         let len = own
             .iter()
             .skip(sign)
             .take_while(|byte| byte.is_ascii_digit() || **byte == b'.' || **byte == b'_')
             .count();
         let stop = start + sign + len;
-        if self.bytes.get(stop - 1) == Some(&b'.') { stop - 1 } else { stop }
+        if len > 0 && self.bytes.get(stop - 1) == Some(&b'.') { stop - 1 } else { stop }
     }
 
     /// The end with further groups: `1,234,567.8`.
