@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
 
 /// What a cue does to its sentence.
@@ -80,6 +80,7 @@ fn build(lists: &[(&Vec<String>, Cue)]) -> Option<(AhoCorasick, Vec<Cue>)> {
     let words: Vec<&String> = lists.iter().flat_map(|(words, _)| words.iter()).collect();
     let cues = lists.iter().flat_map(|(words, cue)| std::iter::repeat_n(*cue, words.len())).collect();
     let automaton = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
         .build(words)

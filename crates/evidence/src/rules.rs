@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
 
 use crate::cues;
@@ -20,7 +20,12 @@ struct Table {
 static CUES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let table: Table = toml::from_str(include_str!("tables/rules.toml")).unwrap_or_default();
     let all = table.ban.iter().chain(&table.duty).chain(&table.gate).chain(&table.approval);
-    AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).build(all).ok()
+    AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(all)
+        .ok()
 });
 
 /// The longest sentence that is one rule, in bytes.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 use serde::Deserialize;
 
@@ -51,6 +51,7 @@ fn load() -> Result<Table, String> {
         rules.push((rule, pattern));
     }
     let keywords = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
         .ascii_case_insensitive(true)
         .build(words)
         .map_err(|error| error.to_string())?;

@@ -439,6 +439,12 @@ impl<'a> Tracer<'a> {
             return self.call_function(&body, words, guard, input);
         }
         let table = commands::table();
+        let looks_up = first.text == "command"
+            && words.get(1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V"));
+        if looks_up {
+            self.note_program("command");
+            return self.emit(EffectKind::EnvRead, Target::Unknown, guard);
+        }
         if let Some(unwrapped) = table.unwrap_command(words) {
             return self.wrapped(&unwrapped, guard, input);
         }
@@ -579,6 +585,9 @@ impl<'a> Tracer<'a> {
 
     fn unknown_program(&mut self, call: &Call<'_>) {
         let Some(first) = call.words.first() else { return };
+        if asks_for_help(call.words) {
+            return self.emit(EffectKind::EnvRead, Target::Unknown, call.guard);
+        }
         if first.text.contains('/') {
             let path = self.resolve(&first.text).path;
             if let Some(text) = self.artifacts.text(&path).map(str::to_owned) {
@@ -818,6 +827,19 @@ fn assumption(word: &str) -> Option<Assumption> {
 /// `--help` and `--version` as first argument.
 fn is_help(words: &[Arg]) -> bool {
     words.get(1).is_some_and(|word| matches!(word.text.as_str(), "--help" | "--version")) && words.len() == 2
+}
+
+/// `PROGRAM SUB… --help`: nothing but plain words before it.
+fn asks_for_help(words: &[Arg]) -> bool {
+    let Some((last, rest)) = words.split_last() else { return false };
+    let plain = |word: &Arg| {
+        word.shape == Shape::Literal
+            && word.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let names = rest.iter().all(plain) && !rest.is_empty() && rest.len() <= 3;
+    matches!(last.text.as_str(), "--help" | "-h" | "help" | "--version")
+        && names
+        && !rest.iter().any(|word| word.text.starts_with('-'))
 }
 
 fn is_sink_device(target: &Target) -> bool {

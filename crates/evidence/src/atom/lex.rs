@@ -59,6 +59,36 @@ const fn classes() -> [Class; 256] {
     all
 }
 
+/// Marks of bytes inside tokens; 0 for all others.
+const MARKS: [u8; 256] = marks_of_all();
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const OTHER: u8 = 4;
+
+const fn marks_of_all() -> [u8; 256] {
+    let mut all = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        #[expect(clippy::cast_possible_truncation, reason = "at is below 256")]
+        let byte = at as u8;
+        if matches!(CLASSES[at], Class::Inside) {
+            all[at] = if byte.is_ascii_lowercase() || byte >= 0x80 {
+                LOWER
+            } else if byte.is_ascii_uppercase() {
+                UPPER
+            } else {
+                OTHER
+            };
+        }
+        at += 1;
+    }
+    all
+}
+
+fn marks(byte: u8) -> u8 {
+    MARKS.get(usize::from(byte)).copied().unwrap_or(0)
+}
+
 fn class(byte: u8) -> Class {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Between)
 }
@@ -229,16 +259,23 @@ impl Lexer<'_> {
     fn token(&mut self) {
         let start = self.at;
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let len = rest.iter().position(|byte| class(*byte) != Class::Inside).unwrap_or(rest.len());
+        let first = rest.first().copied().unwrap_or(b' ');
+        let (mut len, mut marks) = (1, marks(first) & !UPPER);
+        for &byte in rest.iter().skip(1) {
+            let own = self::marks(byte);
+            if own == 0 {
+                break;
+            }
+            marks |= own;
+            len += 1;
+        }
         self.at = start + len;
-        let own = self.bytes.get(start..start + len).unwrap_or_default();
-        let shape = Shape::of(own);
-        if shape.is_word()
-            && (shape.uppers == 0
-                || (shape.uppers < 5 && !matches!(own.first(), Some(b'M' | b'D' | b'G' | b'P' | b'J'))))
-        {
+        // Ordinary words: lower case behind the first letter. A few file names look like words.
+        if marks & !LOWER == 0 && !matches!(first, b'M' | b'D' | b'G' | b'P' | b'J') {
             return;
         }
+        let own = self.bytes.get(start..start + len).unwrap_or_default();
+        let shape = Shape::of(own);
         if shape.colons > 0 && shape.slashes > 1 && self.url(start, len) {
             return;
         }
