@@ -202,16 +202,21 @@ pub struct Wrapper {
     #[serde(default)]
     words: usize,
     #[serde(default)]
-    assigns: bool,
-    /// Whether the command runs with raised rights.
-    #[serde(default)]
-    pub root: bool,
-    /// Whether operands of the command come from standard input.
-    #[serde(default)]
-    pub stdin: bool,
-    /// Whether the command may not run at all.
-    #[serde(default)]
-    pub unsure: bool,
+    ways: Vec<Way>,
+}
+
+/// How a wrapper runs its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// `NAME=value` may stand before the command.
+    Assigns,
+    /// With raised rights.
+    Root,
+    /// With operands from standard input.
+    Stdin,
+    /// For each of several things, perhaps none.
+    Unsure,
 }
 
 /// What a wrapper leaves.
@@ -362,6 +367,9 @@ impl Commands {
                 parse_effect(effect).ok_or_else(|| format!("{effect:?} is no effect of {:?}", rule.on))?,
             );
         }
+        if rule.matches.len() < 2 || rule.not_match.is_empty() {
+            return Err(format!("the rule for {:?} {:?} has too few examples", rule.on, rule.sub));
+        }
         for program in &rule.on {
             self.by_program.entry(program.clone()).or_default().push(self.rules.len());
         }
@@ -409,6 +417,11 @@ impl Commands {
 }
 
 impl Wrapper {
+    /// Whether it runs its command this way.
+    pub fn is(&self, way: Way) -> bool {
+        self.ways.contains(&way)
+    }
+
     fn strip(&self, words: &[Arg]) -> Option<Unwrapped<'_>> {
         let values = self.values.as_deref().unwrap_or_default();
         let mut rest = words;
@@ -434,7 +447,7 @@ impl Wrapper {
                 }
                 wanted = None;
                 rest = tail;
-            } else if self.assigns && is_assignment(text) {
+            } else if self.is(Way::Assigns) && is_assignment(text) {
                 assignments.push(text.to_owned());
                 rest = tail;
             } else if left > 0 {
@@ -642,9 +655,6 @@ mod tests {
         let mut problems = Vec::new();
         for (at, rule) in commands.rules.iter().enumerate() {
             let found = |line: &String| commands.position(&commands.parse(&words(line))).map(|(at, _)| at);
-            if rule.matches.len() < 2 || rule.not_match.is_empty() {
-                problems.push(format!("{:?} {:?}: too few examples", rule.on, rule.sub));
-            }
             for line in &rule.matches {
                 if found(line) != Some(at) {
                     let other =

@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn rules(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|range| &text[range]).collect()
+        find(text).into_iter().map(|range| text.get(range).unwrap()).collect()
     }
 
     #[test]

@@ -218,7 +218,7 @@ fn is_name(value: &str) -> bool {
         part.bytes().all(|byte| byte.is_ascii_alphabetic()) || part.bytes().all(|byte| byte.is_ascii_digit())
     };
     let wordy = parts.len() > 1 && parts.iter().filter(|part| word(part)).count() * 3 >= parts.len() * 2;
-    let path = value.starts_with('/') || value.starts_with("./") || value.starts_with("$");
+    let path = value.starts_with('/') || value.starts_with("./") || value.starts_with('$');
     let type_name = value.len() < 24
         && digits <= 1
         && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -264,7 +264,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn rules(text: &str) -> Vec<(&str, &'static str)> {
-        find(text).into_iter().map(|(range, rule)| (&text[range], rule)).collect()
+        find(text).into_iter().map(|(range, rule)| (text.get(range).unwrap(), rule)).collect()
     }
 
     #[test]

@@ -313,9 +313,12 @@ mod tests {
         }
     }
 
+    /// A tool, its arguments, and the effects it has.
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
+
     #[test]
     fn tools_do_what_their_rows_say() {
-        let cases: &[(&str, &[(&str, &str)], &[&str])] = &[
+        let cases: &[Case] = &[
             ("Write", &[("/file_path", "/etc/x"), ("/content", "a")], &["fs.write /etc/x system"]),
             ("Read", &[("/file_path", "src/a")], &["fs.read /app/src/a project"]),
             ("str_replace_editor", &[("/command", "view"), ("/path", "a")], &["fs.read /app/a project"]),

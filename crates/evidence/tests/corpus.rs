@@ -1,4 +1,9 @@
 //! Measurements over third-party labels and real transcripts, where they are at hand.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "measurements print, and missing JSON is null"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,8 +12,11 @@ use std::time::Instant;
 
 use serde_json::Value;
 use strongroom_core::evidence::Certainty;
+use strongroom_core::transcript::{BlockKind, Speaker};
 use strongroom_evidence::atom;
+use strongroom_evidence::content::Next;
 use strongroom_evidence::effect::{Access, EffectKind};
+use strongroom_evidence::narrative;
 use strongroom_evidence::place::{Cwd, ProjectFacts};
 use strongroom_evidence::trace::{Artifacts, Report, trace, trace_words};
 
@@ -232,5 +240,95 @@ fn collect_text(folder: &Path, text: &mut String) {
                 text.push('\n');
             }
         }
+    }
+}
+
+/// A block of the assistant in a session log of Claude Code or Codex, in order.
+enum Said {
+    Text(String),
+    Thinking(String),
+    Call,
+    /// Somebody else speaks.
+    Break,
+}
+
+fn said(value: &Value) -> Vec<Said> {
+    let string = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let payload = &value["payload"];
+    match (value["type"].as_str(), payload["type"].as_str()) {
+        (Some("assistant"), _) => {
+            let blocks = value["message"]["content"].as_array().into_iter().flatten();
+            let block = |block: &Value| match block["type"].as_str() {
+                Some("text") => Some(Said::Text(string(&block["text"]))),
+                Some("thinking") => Some(Said::Thinking(string(&block["thinking"]))),
+                Some("tool_use") => Some(Said::Call),
+                _ => None,
+            };
+            blocks.filter_map(block).collect()
+        }
+        (Some("user"), _) if value["message"]["content"].is_string() => vec![Said::Break],
+        (Some("response_item"), Some("message")) if payload["role"] == "assistant" => {
+            vec![Said::Text(string(&payload["content"][0]["text"]))]
+        }
+        (Some("response_item"), Some("message")) => vec![Said::Break],
+        (Some("response_item"), Some("function_call" | "custom_tool_call")) => vec![Said::Call],
+        _ => Vec::new(),
+    }
+}
+
+fn sessions(folder: &Path, visit: &mut impl FnMut(Vec<Said>)) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            sessions(&path, visit);
+        } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let values = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            visit(values.flat_map(|value| said(&value)).collect());
+        }
+    }
+}
+
+#[test]
+fn narrative_is_proved_in_real_sessions() {
+    let Some(folder) = shared("transcripts") else { return };
+    for name in [
+        "claude-code/JanDeDobbeleer__oh-my-posh",
+        "claude-code/entireio__cli",
+        "claude-code/obra__episodic-memory",
+        "codex",
+    ] {
+        let (mut texts, mut thoughts, mut calls, mut proved) = (0, 0, 0, Vec::new());
+        sessions(&folder.join(name), &mut |blocks| {
+            for (at, block) in blocks.iter().enumerate() {
+                let next =
+                    if matches!(blocks.get(at + 1), Some(Said::Call)) { Next::Call } else { Next::Other };
+                let (text, kind) = match block {
+                    Said::Text(text) => (text, BlockKind::Text),
+                    Said::Thinking(text) => (text, BlockKind::Thinking),
+                    Said::Call | Said::Break => {
+                        calls += usize::from(matches!(block, Said::Call));
+                        continue;
+                    }
+                };
+                texts += usize::from(kind == BlockKind::Text);
+                thoughts += usize::from(kind == BlockKind::Thinking);
+                if narrative::prove(text, &kind, Speaker::Assistant, next).is_some() {
+                    proved.push(text.replace('\n', " / "));
+                }
+            }
+        });
+        println!(
+            "{name}: {texts} texts, {thoughts} thoughts, {calls} calls, {} proved narrative",
+            proved.len()
+        );
+        for (at, text) in proved.iter().enumerate() {
+            if at % (proved.len() / 50).max(1) == 0 {
+                println!("    {text}");
+            }
+        }
+        assert!(proved.iter().all(|text| text.chars().all(|char| !char.is_ascii_digit())));
     }
 }

@@ -20,6 +20,7 @@ enum Class {
 
 const CLASSES: [Class; 256] = classes();
 
+#[expect(clippy::indexing_slicing, reason = "constants over all 256 bytes")]
 const fn classes() -> [Class; 256] {
     let mut all = [Class::Between; 256];
     let mut at = 0;
@@ -65,6 +66,7 @@ const LOWER: u8 = 1;
 const UPPER: u8 = 2;
 const OTHER: u8 = 4;
 
+#[expect(clippy::indexing_slicing, reason = "constants over all 256 bytes")]
 const fn marks_of_all() -> [u8; 256] {
     let mut all = [0; 256];
     let mut at = 0;
@@ -451,7 +453,9 @@ impl Lexer<'_> {
         if range && shape.dashes > 0 {
             self.push(AtomKind::Number, start, digits_end);
             let rest = own.iter().skip(digits_end - start).position(u8::is_ascii_digit);
-            return if let Some(skip) = rest { self.classified(digits_end + skip, end) } else { () };
+            return if let Some(skip) = rest {
+                self.classified(digits_end + skip, end);
+            };
         }
         let kind = match token::classify(self.text.get(start..end).unwrap_or_default(), shape) {
             Some((kind, _)) => kind,
@@ -541,13 +545,7 @@ impl Lexer<'_> {
         if date && own.len() == 10 {
             return Some(self.clock_behind(end).unwrap_or(end));
         }
-        let hour = if is(2, b':') && digits(0, 2) {
-            2
-        } else if is(1, b':') && digits(0, 1) {
-            1
-        } else {
-            0
-        };
+        let hour = if is(2, b':') && digits(0, 2) { 2 } else { usize::from(is(1, b':') && digits(0, 1)) };
         if hour > 0
             && digits(hour + 1, 2)
             && ends(hour + 3)
@@ -584,11 +582,7 @@ impl Lexer<'_> {
 }
 
 fn is_numeric(bytes: &[u8]) -> bool {
-    match bytes {
-        [b'0'..=b'9', ..] => true,
-        [b'+' | b'-' | b'$', b'0'..=b'9', ..] => true,
-        _ => false,
-    }
+    matches!(bytes, [b'0'..=b'9', ..] | [b'+' | b'-' | b'$', b'0'..=b'9', ..])
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {

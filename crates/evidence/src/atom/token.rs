@@ -186,6 +186,7 @@ const LANE_MAX: usize = 4_000;
 /// What one byte adds to the packed counters.
 const LANES: [u128; 256] = lanes();
 
+#[expect(clippy::indexing_slicing, reason = "constants over all 256 bytes")]
 const fn lanes() -> [u128; 256] {
     let mut all = [0; 256];
     let mut at = 0;

@@ -1,6 +1,6 @@
 //! Clients of the network and of databases.
 
-use super::super::{Call, Input, Tracer};
+use super::super::{Call, Guard, Input, Tracer};
 use super::{Arg, input_text, rest};
 use crate::effect::{EffectKind, Scope, Target};
 use crate::place::base_name;
@@ -192,7 +192,7 @@ pub(super) fn sqlite(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
 
 fn statements(tracer: &mut Tracer<'_>, call: &Call<'_>, database: &str, sql: &[&Arg], files: &[&Arg]) {
     for text in sql {
-        let guard = if text.shape == super::Shape::Dynamic { call.guard.possible() } else { call.guard };
+        let guard = if text.shape == super::Shape::Dynamic { Guard::POSSIBLE } else { call.guard };
         tracer.sql(&text.text, database, guard);
         if text.shape == super::Shape::Dynamic {
             tracer.sql("unknown", database, call.guard);
