@@ -285,8 +285,7 @@ static OPEN_SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b(?:eval|Function|child_process|fetch|https?|net|import|spawn\w*|exec\w*|write\w*|unlink\w*|rm\w*|mkdir\w*|append\w*|rename\w*|copy\w*|cp\w*|chmod\w*|truncate\w*|create\w*|symlink\w*|kill|Deno|Bun|WebSocket|XMLHttpRequest|open\w*|globalThis|this|vm|worker\w*)\b").ok()
 });
 
-static SCRIPT_REQUIRE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"require\(\s*([^)]*)\)"#).ok());
+static SCRIPT_REQUIRE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"require\(\s*([^)]*)\)").ok());
 
 /// Scans `text`, written in `language`. Shell text is not for this function: it gives nothing and is not closed.
 pub fn scan(language: Language, text: &str) -> Findings {

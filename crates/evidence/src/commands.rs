@@ -115,15 +115,17 @@ pub struct Rule {
     /// Texts in the result that show that nothing changed.
     #[serde(default)]
     pub quiet: Vec<String>,
-    /// Texts in the result that prove success.
+    /// Patterns of texts in the result that prove success.
     #[serde(default)]
-    pub proof: Vec<String>,
+    proof: Vec<String>,
     #[serde(rename = "match", default)]
     matches: Vec<String>,
     #[serde(default)]
     not_match: Vec<String>,
     #[serde(skip)]
     like_regex: Option<Regex>,
+    #[serde(skip)]
+    proof_regexes: Vec<Regex>,
     #[serde(skip)]
     parsed: Vec<RuleEffect>,
 }
@@ -200,16 +202,21 @@ pub struct Wrapper {
     #[serde(default)]
     words: usize,
     #[serde(default)]
-    assigns: bool,
-    /// Whether the command runs with raised rights.
-    #[serde(default)]
-    pub root: bool,
-    /// Whether operands of the command come from standard input.
-    #[serde(default)]
-    pub stdin: bool,
-    /// Whether the command may not run at all.
-    #[serde(default)]
-    pub unsure: bool,
+    ways: Vec<Way>,
+}
+
+/// How a wrapper runs its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// `NAME=value` may stand before the command.
+    Assigns,
+    /// With raised rights.
+    Root,
+    /// With operands from standard input.
+    Stdin,
+    /// For each of several things, perhaps none.
+    Unsure,
 }
 
 /// What a wrapper leaves.
@@ -352,10 +359,16 @@ impl Commands {
         if let Some(like) = &rule.like {
             rule.like_regex = Some(Regex::new(like).map_err(|error| error.to_string())?);
         }
+        for proof in &rule.proof {
+            rule.proof_regexes.push(Regex::new(proof).map_err(|error| error.to_string())?);
+        }
         for effect in &rule.effects {
             rule.parsed.push(
                 parse_effect(effect).ok_or_else(|| format!("{effect:?} is no effect of {:?}", rule.on))?,
             );
+        }
+        if rule.matches.len() < 2 || rule.not_match.is_empty() {
+            return Err(format!("the rule for {:?} {:?} has too few examples", rule.on, rule.sub));
         }
         for program in &rule.on {
             self.by_program.entry(program.clone()).or_default().push(self.rules.len());
@@ -404,6 +417,11 @@ impl Commands {
 }
 
 impl Wrapper {
+    /// Whether it runs its command this way.
+    pub fn is(&self, way: Way) -> bool {
+        self.ways.contains(&way)
+    }
+
     fn strip(&self, words: &[Arg]) -> Option<Unwrapped<'_>> {
         let values = self.values.as_deref().unwrap_or_default();
         let mut rest = words;
@@ -429,7 +447,7 @@ impl Wrapper {
                 }
                 wanted = None;
                 rest = tail;
-            } else if self.assigns && is_assignment(text) {
+            } else if self.is(Way::Assigns) && is_assignment(text) {
                 assignments.push(text.to_owned());
                 rest = tail;
             } else if left > 0 {
@@ -583,6 +601,11 @@ impl Rule {
         fits.then_some(used)
     }
 
+    /// Whether the text of a result proves success.
+    pub fn proves(&self, text: &str) -> bool {
+        self.proof_regexes.iter().any(|proof| proof.is_match(text))
+    }
+
     /// The effects.
     pub fn effects(&self) -> &[RuleEffect] {
         &self.parsed
@@ -632,9 +655,6 @@ mod tests {
         let mut problems = Vec::new();
         for (at, rule) in commands.rules.iter().enumerate() {
             let found = |line: &String| commands.position(&commands.parse(&words(line))).map(|(at, _)| at);
-            if rule.matches.len() < 2 || rule.not_match.is_empty() {
-                problems.push(format!("{:?} {:?}: too few examples", rule.on, rule.sub));
-            }
             for line in &rule.matches {
                 if found(line) != Some(at) {
                     let other =

@@ -1,12 +1,23 @@
 //! The examination of one span: its atoms, effects, rules, secrets and class.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use strongroom_core::evidence::SpanEvidence;
-use strongroom_core::transcript::BlockRef;
+use strongroom_core::evidence::{
+    AtomKind, CallRole, ClaimRole, EvidentialClass, NarrativeProof, Omissions, Pin, SpanEvidence,
+};
+use strongroom_core::span::SpanKind;
+use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker};
 
-use crate::atom::Atom;
-use crate::effect::{Effect, Outcome};
+use crate::atom::{self, Atom, Modality, Polarity};
+use crate::content::{BlockContent, SpanContent};
+use crate::effect::{Access, Effect, Outcome};
+use crate::outcome::{self, ToolKind};
+use crate::place::Cwd;
+pub use crate::place::ProjectFacts;
+use crate::tools::{self, ToolCall};
+use crate::trace::{Artifacts, Report};
+use crate::{narrative, rules, secrets};
 
 /// What one span proves.
 #[derive(Debug, Clone)]
@@ -39,3 +50,299 @@ pub struct Secret {
     /// Which rule found it, e.g. `aws-access-key`.
     pub rule: &'static str,
 }
+
+/// Examines the spans of one source, in order.
+///
+/// It remembers what later spans are read against: the working directory, scripts written earlier, links.
+#[derive(Debug)]
+pub struct Examiner {
+    facts: ProjectFacts,
+    agents: BTreeMap<Option<String>, Memory>,
+}
+
+/// What is remembered of one agent.
+#[derive(Debug, Default)]
+struct Memory {
+    cwd: Option<Cwd>,
+    artifacts: Artifacts,
+}
+
+impl Examiner {
+    /// Starts at the beginning of a source.
+    pub fn new(facts: ProjectFacts) -> Self {
+        Self { facts, agents: BTreeMap::new() }
+    }
+
+    /// Examines the next span.
+    pub fn examine(&mut self, content: &SpanContent<'_>) -> Examination {
+        let record = content.blocks.first().map(|block| block.record);
+        if let (None, Some(cwd)) = (&self.facts.cwd, record.and_then(|record| record.cwd.clone())) {
+            self.facts.cwd = Some(cwd);
+        }
+        let mut found = Found::of(content);
+        let mut call = CallResult::default();
+        for block in &content.blocks {
+            if let BlockKind::Call(facts) = &block.block.kind {
+                call.add(self.call(&facts.tool, block, content));
+            }
+        }
+        found.unread(content);
+        let class = class(content, &call.effects, &found);
+        let evidence = SpanEvidence {
+            class,
+            holds: found.holds(content),
+            call: if content.span.kind == SpanKind::Call { CallRole::Call } else { CallRole::NotCall },
+            claims: found.claims(),
+            pinned: pin(content, &found),
+        };
+        Examination {
+            evidence,
+            atoms: found.atoms,
+            effects: call.effects,
+            outcome: call.outcome,
+            programs: call.programs,
+            secrets: found.secrets,
+            rules: found.rules,
+        }
+    }
+
+    fn call(&mut self, tool: &str, block: &BlockContent<'_>, content: &SpanContent<'_>) -> CallResult {
+        let memory = self.agents.entry(block.record.agent.clone()).or_default();
+        let cwd = match &block.record.cwd {
+            Some(cwd) => Cwd::at(cwd.clone()),
+            None => memory.cwd.clone().unwrap_or(Cwd::Start),
+        };
+        let empty = strongroom_core::transcript::ArgumentTree::default();
+        let arguments = block.arguments.as_ref().unwrap_or(&empty);
+        let request = ToolCall { tool, arguments, cwd, places: &self.facts };
+        let report = tools::examine(&request, &mut memory.artifacts);
+        if tools::is_shell(tool) {
+            // Some harnesses keep the shell between calls, others start afresh.
+            memory.cwd = report.cwd.clone().map(|cwd| cwd.or(Cwd::Start));
+        }
+        let kind = if tools::is_shell(tool) { ToolKind::Shell } else { ToolKind::Other };
+        CallResult::of(report, &record_of(content), kind)
+    }
+}
+
+/// What a call did, and how it ended.
+#[derive(Debug)]
+struct CallResult {
+    effects: Vec<Effect>,
+    outcome: Outcome,
+    programs: Vec<String>,
+}
+
+impl Default for CallResult {
+    fn default() -> Self {
+        Self { effects: Vec::new(), outcome: Outcome::Unknown, programs: Vec::new() }
+    }
+}
+
+impl CallResult {
+    fn of(mut report: Report, record: &outcome::Record, kind: ToolKind) -> Self {
+        let programs = std::mem::take(&mut report.programs);
+        let (effects, outcome) = outcome::decide(report, record, kind);
+        Self { effects, outcome, programs }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.effects.extend(other.effects);
+        self.outcome = other.outcome;
+        self.programs.extend(other.programs);
+    }
+}
+
+/// What the results of the span record, joined.
+fn record_of(content: &SpanContent<'_>) -> outcome::Record {
+    let mut record = outcome::Record::default();
+    for block in &content.blocks {
+        let BlockKind::Result(facts) = &block.block.kind else { continue };
+        record.present = true;
+        record.error = facts.error.or(record.error);
+        record.exit_code = facts.exit_code.or(record.exit_code);
+        record.ending = facts.ending.clone();
+        if !record.text.is_empty() {
+            record.text.push('\n');
+        }
+        record.text.push_str(&block.text);
+    }
+    record
+}
+
+/// Whether a text is somebody's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    /// It is.
+    Somebody,
+    /// Output or arguments.
+    Nobody,
+}
+
+/// What was found in the texts of a span.
+#[derive(Debug, Default)]
+struct Found {
+    atoms: Vec<(BlockRef, Atom)>,
+    secrets: Vec<Secret>,
+    rules: Vec<(BlockRef, Range<usize>)>,
+    unnameable: Option<String>,
+}
+
+impl Found {
+    fn of(content: &SpanContent<'_>) -> Self {
+        let mut found = Self::default();
+        for block in &content.blocks {
+            found.block(block);
+        }
+        found
+    }
+
+    fn block(&mut self, content: &BlockContent<'_>) {
+        let prose = matches!(content.block.kind, BlockKind::Text | BlockKind::Paste | BlockKind::Thinking);
+        self.text(content.at, None, &content.text, if prose { Voice::Somebody } else { Voice::Nobody });
+        if prose && !matches!(content.block.speaker, Speaker::Tool | Speaker::Harness | Speaker::Derived) {
+            self.rules(content);
+        }
+        let leaves = content.arguments.iter().flat_map(|arguments| &arguments.leaves);
+        for leaf in leaves {
+            if let Scalar::String(text) | Scalar::Number(text) = &leaf.value {
+                self.text(content.at, Some(&leaf.pointer), text, Voice::Nobody);
+            }
+        }
+        if content.arguments.as_ref().is_some_and(|arguments| arguments.malformed) {
+            self.unnameable.get_or_insert_with(|| "the arguments are malformed".to_owned());
+        }
+    }
+
+    /// Atoms and secrets of one decoded text. A secret is no other atom: whoever lists atoms must not repeat it.
+    fn text(&mut self, at: BlockRef, argument: Option<&str>, text: &str, voice: Voice) {
+        let secrets = secrets::find(text);
+        let hidden = |atom: &Atom| {
+            let touches = |(range, _): &(Range<usize>, &str)| {
+                atom.range.start < range.end && range.start < atom.range.end
+            };
+            secrets.iter().any(touches)
+        };
+        for atom in atom::extract(text) {
+            // A claim is somebody's; what a tool prints is a result.
+            if (voice == Voice::Somebody || atom.kind != AtomKind::Claim) && !hidden(&atom) {
+                self.atoms.push((at, atom));
+            }
+        }
+        for (range, rule) in secrets {
+            let (polarity, modality) = (Polarity::Positive, Modality::Asserted);
+            self.atoms.push((
+                at,
+                Atom {
+                    kind: AtomKind::Secret,
+                    range: range.clone(),
+                    norm: rule.to_owned(),
+                    polarity,
+                    modality,
+                },
+            ));
+            self.secrets.push(Secret { at, argument: argument.map(str::to_owned), range, rule });
+        }
+    }
+
+    fn rules(&mut self, content: &BlockContent<'_>) {
+        for range in rules::find(&content.text) {
+            let norm =
+                atom::normal_form(AtomKind::Constraint, content.text.get(range.clone()).unwrap_or_default());
+            let (polarity, modality) = (Polarity::Positive, Modality::Required);
+            let atom = Atom { kind: AtomKind::Constraint, range: range.clone(), norm, polarity, modality };
+            self.atoms.push((content.at, atom));
+            self.rules.push((content.at, range));
+        }
+    }
+
+    /// What no detector could read.
+    fn unread(&mut self, content: &SpanContent<'_>) {
+        for block in &content.blocks {
+            match &block.block.kind {
+                BlockKind::Opaque(why) => {
+                    self.unnameable.get_or_insert_with(|| why.clone());
+                }
+                BlockKind::Summary => {
+                    self.unnameable.get_or_insert_with(|| "a summary without its original".to_owned());
+                }
+                BlockKind::Attachment { media_type } => {
+                    self.unnameable
+                        .get_or_insert_with(|| format!("an attachment ({media_type}) is not analysed"));
+                }
+                BlockKind::Thinking if block.text.is_empty() => {
+                    self.unnameable.get_or_insert_with(|| "sealed reasoning".to_owned());
+                }
+                _ => {}
+            }
+        }
+        if content.blocks.is_empty() && content.span.kind == SpanKind::Opaque {
+            self.unnameable.get_or_insert_with(|| "a record that cannot be read".to_owned());
+        }
+    }
+
+    fn holds(&self, content: &SpanContent<'_>) -> Omissions {
+        let foreign =
+            matches!(content.span.kind, SpanKind::Derived | SpanKind::Opaque | SpanKind::Attachment);
+        match &self.unnameable {
+            Some(why) => Omissions::Unnameable(why.clone()),
+            None if foreign => Omissions::Unnameable("not analysed".to_owned()),
+            None => Omissions::Nameable(atom::counts(self.atoms.iter().map(|(_, atom)| atom))),
+        }
+    }
+
+    fn claims(&self) -> ClaimRole {
+        let claims = self.atoms.iter().any(|(_, atom)| atom.kind == AtomKind::Claim);
+        if claims { ClaimRole::Claims } else { ClaimRole::NoClaims }
+    }
+}
+
+/// Possible effects count as possible; only proof makes narrative.
+fn class(content: &SpanContent<'_>, effects: &[Effect], found: &Found) -> EvidentialClass {
+    let mutations = effects.iter().filter(|effect| effect.kind.access() == Access::Mutation);
+    match mutations.map(|effect| effect.certainty).max() {
+        Some(certainty) => EvidentialClass::SideEffecting(certainty),
+        None => proof(content, found).map_or(EvidentialClass::Structured, EvidentialClass::Narrative),
+    }
+}
+
+fn proof(content: &SpanContent<'_>, found: &Found) -> Option<NarrativeProof> {
+    let prose = matches!(content.span.kind, SpanKind::Utterance | SpanKind::Thinking);
+    let readable = found.unnameable.is_none() && found.secrets.is_empty() && !content.blocks.is_empty();
+    if !prose || !readable {
+        return None;
+    }
+    let mut rule = None;
+    for block in &content.blocks {
+        let own = narrative::prove(&block.text, &block.block.kind, block.block.speaker, content.next)?;
+        rule.get_or_insert(own);
+    }
+    rule.map(NarrativeProof::by_rule)
+}
+
+fn pin(content: &SpanContent<'_>, found: &Found) -> Option<Pin> {
+    let speaks = |speaker: Speaker| content.blocks.iter().any(|block| block.block.speaker == speaker);
+    let states = found.rules.iter().any(|(at, _)| {
+        let block = content.blocks.iter().find(|block| block.at == *at);
+        block.is_some_and(|block| {
+            matches!(block.block.kind, BlockKind::Text)
+                && matches!(block.block.speaker, Speaker::User | Speaker::Operator)
+        })
+    });
+    let prose = content
+        .blocks
+        .iter()
+        .any(|block| block.block.speaker == Speaker::User && matches!(block.block.kind, BlockKind::Text));
+    if content.span.open {
+        Some(Pin::OpenCall)
+    } else if states {
+        Some(Pin::StandingConstraint)
+    } else if prose {
+        Some(Pin::UserProse)
+    } else {
+        speaks(Speaker::Operator).then_some(Pin::Instructions)
+    }
+}
+
+#[cfg(test)]
+mod tests;

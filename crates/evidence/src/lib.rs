@@ -17,6 +17,12 @@ pub mod cues;
 
 pub mod atom;
 
+pub mod rules;
+
+pub mod secrets;
+
+pub mod narrative;
+
 pub mod shell;
 
 pub mod commands;
@@ -30,6 +36,8 @@ pub mod patch;
 pub mod trace;
 
 pub mod tools;
+
+pub mod outcome;
 
 pub mod examine;
 

@@ -5,8 +5,9 @@ use crate::effect::Scope;
 /// What is known of the project's place before the first record is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectFacts {
-    /// The project's root; where it is not given, the first working directory that a record names.
-    pub root: Option<String>,
+    /// The directory the session started in, which is the project's root; where it is not given, the first
+    /// working directory that a record names.
+    pub cwd: Option<String>,
     /// The user's home directory.
     pub home: Option<String>,
 }
@@ -154,7 +155,7 @@ impl ProjectFacts {
     /// The scope of a normalised absolute path.
     pub fn scope(&self, path: &str) -> Scope {
         let inside = |prefixes: &[&str]| prefixes.iter().any(|prefix| is_inside(path, prefix));
-        let root = self.root.as_deref().map(normalise).filter(|root| root != "/");
+        let root = self.cwd.as_deref().map(normalise).filter(|root| root != "/");
         if root.is_some_and(|root| is_inside(path, &root)) {
             return Scope::Project;
         }
@@ -239,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_project_wins_over_the_prefix_lists() {
-        let facts = ProjectFacts { root: Some("/opt/app".to_owned()), home: Some("/home/ann".to_owned()) };
+        let facts = ProjectFacts { cwd: Some("/opt/app".to_owned()), home: Some("/home/ann".to_owned()) };
         let scope = |path: &str| facts.resolve(&Cwd::at("/opt/app/src"), path).scope;
         assert_eq!(scope("x.rs"), Scope::Project);
         assert_eq!(scope("../../other"), Scope::System);
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn directories_that_disagree_leave_the_scope_open() {
-        let facts = ProjectFacts { root: Some("/app".to_owned()), home: None };
+        let facts = ProjectFacts { cwd: Some("/app".to_owned()), home: None };
         let cwd = Cwd::at("/etc").or(Cwd::at("/app"));
         assert_eq!(facts.resolve(&cwd, "x").scope, Scope::Unknown);
         assert_eq!(facts.resolve(&Cwd::at("/app/a").or(Cwd::at("/app")), "x").scope, Scope::Project);

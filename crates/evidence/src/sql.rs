@@ -133,11 +133,10 @@ fn effect(statement: &str) -> Option<SqlEffect> {
         "explain" if words.get(1..4).is_some_and(|next| next.contains(&"analyze")) && changing.is_some() => {
             possible(EffectKind::DbWrite)
         }
-        "explain" => read,
         "with" if changing.is_some() => {
             SqlEffect { kind: EffectKind::DbWrite, object: object(&words), certainty: Certainty::Definite }
         }
-        "with" => read,
+        "explain" | "with" => read,
         "select" if words.contains(&"into") => possible(EffectKind::DbSchema),
         "select" if words.iter().any(|word| CALLS.contains(word)) => possible(EffectKind::DbWrite),
         "pragma" | "set" if !lower.contains('=') || first == "set" => read,

@@ -290,7 +290,7 @@ mod tests {
     }
 
     fn run(tool: &str, leaves: &[(&str, &str)], artifacts: &mut Artifacts) -> Vec<String> {
-        let places = ProjectFacts { root: Some("/app".to_owned()), home: None };
+        let places = ProjectFacts { cwd: Some("/app".to_owned()), home: None };
         let arguments = tree(leaves);
         let call = ToolCall { tool, arguments: &arguments, cwd: Cwd::at("/app"), places: &places };
         let report = examine(&call, artifacts);
@@ -313,9 +313,12 @@ mod tests {
         }
     }
 
+    /// A tool, its arguments, and the effects it has.
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
+
     #[test]
     fn tools_do_what_their_rows_say() {
-        let cases: &[(&str, &[(&str, &str)], &[&str])] = &[
+        let cases: &[Case] = &[
             ("Write", &[("/file_path", "/etc/x"), ("/content", "a")], &["fs.write /etc/x system"]),
             ("Read", &[("/file_path", "src/a")], &["fs.read /app/src/a project"]),
             ("str_replace_editor", &[("/command", "view"), ("/path", "a")], &["fs.read /app/a project"]),

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strongroom_core::evidence::Certainty;
 
 use crate::code::{self, Language};
-use crate::commands::{self, Arg, Invocation, Rule, Shape};
+use crate::commands::{self, Arg, Invocation, Rule, Shape, Way};
 use crate::effect::{Access, Assumption, Effect, EffectKind, Outcome, Privilege, Scope, Target};
 use crate::place::{Cwd, ProjectFacts};
 use crate::shell::{self, Link, Mode, Node, Redirect, Script, Simple, Statement, Wait};
@@ -157,9 +157,8 @@ impl Guard {
         Self { proof: Proof::Masked, ..self }
     }
 
-    const fn possible(self) -> Self {
-        Self { certainty: Certainty::Possible, proof: Proof::Masked }
-    }
+    /// It may run, and the exit code says nothing about it.
+    const POSSIBLE: Self = Self { certainty: Certainty::Possible, proof: Proof::Masked };
 
     fn at(self, certainty: Certainty) -> Self {
         Self { certainty: self.certainty.min(certainty), ..self }
@@ -296,7 +295,7 @@ impl<'a> Tracer<'a> {
             Node::Branches(always, maybe) => {
                 self.script(always, guard.masked());
                 for branch in maybe {
-                    self.branch(|own| own.script(branch, guard.possible()));
+                    self.branch(|own| own.script(branch, Guard::POSSIBLE));
                 }
             }
             Node::Each(name, words, body) => self.each(name, words.as_deref(), body, guard),
@@ -337,12 +336,12 @@ impl<'a> Tracer<'a> {
             match link {
                 Link::And if certain => self.statement(statement, own, &Input::None),
                 Link::And => {
-                    self.branch(|tracer| tracer.statement(statement, guard.possible(), &Input::None))
+                    self.branch(|tracer| tracer.statement(statement, Guard::POSSIBLE, &Input::None));
                 }
                 Link::Or if leaves(statement) => {}
                 Link::Or => {
                     let after = self.state.cwd.clone();
-                    self.branch(|tracer| tracer.statement(statement, guard.possible(), &Input::None));
+                    self.branch(|tracer| tracer.statement(statement, Guard::POSSIBLE, &Input::None));
                     self.state.cwd = self.state.cwd.clone().or(after);
                 }
             }
@@ -399,7 +398,7 @@ impl<'a> Tracer<'a> {
             return;
         }
         self.state.vars.insert(name.to_owned(), None);
-        self.branch(|tracer| tracer.script(body, guard.possible()));
+        self.branch(|tracer| tracer.script(body, Guard::POSSIBLE));
     }
 
     fn simple(&mut self, simple: &Simple, guard: Guard, input: &Input) {
@@ -439,6 +438,12 @@ impl<'a> Tracer<'a> {
             return self.call_function(&body, words, guard, input);
         }
         let table = commands::table();
+        let looks_up = first.text == "command"
+            && words.get(1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V"));
+        if looks_up {
+            self.note_program("command");
+            return self.emit(EffectKind::EnvRead, Target::Unknown, guard);
+        }
         if let Some(unwrapped) = table.unwrap_command(words) {
             return self.wrapped(&unwrapped, guard, input);
         }
@@ -487,17 +492,17 @@ impl<'a> Tracer<'a> {
     fn wrapped(&mut self, unwrapped: &commands::Unwrapped<'_>, guard: Guard, input: &Input) {
         let wrapper = unwrapped.wrapper;
         let privilege = self.state.privilege;
-        if wrapper.root {
+        if wrapper.is(Way::Root) {
             self.state.privilege = Privilege::Root;
         }
         let mut inner = unwrapped.inner.clone();
-        let guard = if wrapper.unsure { guard.possible() } else { guard };
-        if inner.is_empty() && !wrapper.root {
+        let guard = if wrapper.is(Way::Unsure) { Guard::POSSIBLE } else { guard };
+        if inner.is_empty() && !wrapper.is(Way::Root) {
             self.emit(EffectKind::EnvRead, Target::Unknown, guard);
         } else if inner.is_empty() {
             self.opaque(Target::Unknown, guard);
         }
-        if wrapper.stdin {
+        if wrapper.is(Way::Stdin) {
             for word in &mut inner {
                 if word.text.contains("{}") || word.text == "%" {
                     word.shape = Shape::Dynamic;
@@ -506,7 +511,7 @@ impl<'a> Tracer<'a> {
             inner.push(Arg { text: "$stdin".to_owned(), shape: Shape::Dynamic });
         }
         self.depth += 1;
-        self.command(&inner, guard, if wrapper.stdin { &Input::Piped } else { input });
+        self.command(&inner, guard, if wrapper.is(Way::Stdin) { &Input::Piped } else { input });
         self.depth -= 1;
         self.state.privilege = privilege;
     }
@@ -579,6 +584,9 @@ impl<'a> Tracer<'a> {
 
     fn unknown_program(&mut self, call: &Call<'_>) {
         let Some(first) = call.words.first() else { return };
+        if asks_for_help(call.words) {
+            return self.emit(EffectKind::EnvRead, Target::Unknown, call.guard);
+        }
         if first.text.contains('/') {
             let path = self.resolve(&first.text).path;
             if let Some(text) = self.artifacts.text(&path).map(str::to_owned) {
@@ -616,7 +624,7 @@ impl<'a> Tracer<'a> {
         }
         for (command, certainty) in &found.commands {
             if command.is_empty() {
-                self.opaque(Target::Unknown, guard.possible());
+                self.opaque(Target::Unknown, Guard::POSSIBLE);
             } else {
                 let saved = self.state.clone();
                 self.source(command, guard.at(*certainty).masked());
@@ -688,7 +696,7 @@ impl<'a> Tracer<'a> {
             );
         }
         let kind = if redirect.mode == Mode::Append { EffectKind::FsAppend } else { EffectKind::FsWrite };
-        let guard = if redirect.mode == Mode::ReadWrite { guard.possible() } else { guard };
+        let guard = if redirect.mode == Mode::ReadWrite { Guard::POSSIBLE } else { guard };
         let (target, scope) = self.path_target(&arg);
         self.emit_at(kind, target, Some(scope), Guard { proof: Proof::Before, ..guard });
     }
@@ -818,6 +826,19 @@ fn assumption(word: &str) -> Option<Assumption> {
 /// `--help` and `--version` as first argument.
 fn is_help(words: &[Arg]) -> bool {
     words.get(1).is_some_and(|word| matches!(word.text.as_str(), "--help" | "--version")) && words.len() == 2
+}
+
+/// `PROGRAM SUB… --help`: nothing but plain words before it.
+fn asks_for_help(words: &[Arg]) -> bool {
+    let Some((last, rest)) = words.split_last() else { return false };
+    let plain = |word: &Arg| {
+        word.shape == Shape::Literal
+            && word.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let names = rest.iter().all(plain) && !rest.is_empty() && rest.len() <= 3;
+    matches!(last.text.as_str(), "--help" | "-h" | "help" | "--version")
+        && names
+        && !rest.iter().any(|word| word.text.starts_with('-'))
 }
 
 fn is_sink_device(target: &Target) -> bool {

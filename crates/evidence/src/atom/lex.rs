@@ -20,6 +20,7 @@ enum Class {
 
 const CLASSES: [Class; 256] = classes();
 
+#[expect(clippy::indexing_slicing, reason = "constants over all 256 bytes")]
 const fn classes() -> [Class; 256] {
     let mut all = [Class::Between; 256];
     let mut at = 0;
@@ -57,6 +58,37 @@ const fn classes() -> [Class; 256] {
     all[b'`' as usize] = Class::Quote;
     all[b'\n' as usize] = Class::Line;
     all
+}
+
+/// Marks of bytes inside tokens; 0 for all others.
+const MARKS: [u8; 256] = marks_of_all();
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const OTHER: u8 = 4;
+
+#[expect(clippy::indexing_slicing, reason = "constants over all 256 bytes")]
+const fn marks_of_all() -> [u8; 256] {
+    let mut all = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        #[expect(clippy::cast_possible_truncation, reason = "at is below 256")]
+        let byte = at as u8;
+        if matches!(CLASSES[at], Class::Inside) {
+            all[at] = if byte.is_ascii_lowercase() || byte >= 0x80 {
+                LOWER
+            } else if byte.is_ascii_uppercase() {
+                UPPER
+            } else {
+                OTHER
+            };
+        }
+        at += 1;
+    }
+    all
+}
+
+fn marks(byte: u8) -> u8 {
+    MARKS.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
 fn class(byte: u8) -> Class {
@@ -229,16 +261,23 @@ impl Lexer<'_> {
     fn token(&mut self) {
         let start = self.at;
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let len = rest.iter().position(|byte| class(*byte) != Class::Inside).unwrap_or(rest.len());
+        let first = rest.first().copied().unwrap_or(b' ');
+        let (mut len, mut marks) = (1, marks(first) & !UPPER);
+        for &byte in rest.iter().skip(1) {
+            let own = self::marks(byte);
+            if own == 0 {
+                break;
+            }
+            marks |= own;
+            len += 1;
+        }
         self.at = start + len;
-        let own = self.bytes.get(start..start + len).unwrap_or_default();
-        let shape = Shape::of(own);
-        if shape.is_word()
-            && (shape.uppers == 0
-                || (shape.uppers < 5 && !matches!(own.first(), Some(b'M' | b'D' | b'G' | b'P' | b'J'))))
-        {
+        // Ordinary words: lower case behind the first letter. A few file names look like words.
+        if marks & !LOWER == 0 && !matches!(first, b'M' | b'D' | b'G' | b'P' | b'J') {
             return;
         }
+        let own = self.bytes.get(start..start + len).unwrap_or_default();
+        let shape = Shape::of(own);
         if shape.colons > 0 && shape.slashes > 1 && self.url(start, len) {
             return;
         }
@@ -389,10 +428,10 @@ impl Lexer<'_> {
             let unit = self
                 .next_word(grouped)
                 .filter(|(_, word)| token::is_unit(word) && word.len() > 1 || *word == "%");
-            let currency = start.checked_sub(1).is_some_and(|at| self.bytes.get(at) == Some(&b'$'));
+            let currency = self.bytes.get(start) == Some(&b'$');
             match unit {
                 Some((stop, _)) => self.push(AtomKind::Quantity, start, stop),
-                None if currency => self.push(AtomKind::Quantity, start - 1, grouped),
+                None if currency => self.push(AtomKind::Quantity, start, grouped),
                 None => self.push(AtomKind::Number, start, grouped),
             }
             self.at = self.at.max(grouped);
@@ -414,7 +453,9 @@ impl Lexer<'_> {
         if range && shape.dashes > 0 {
             self.push(AtomKind::Number, start, digits_end);
             let rest = own.iter().skip(digits_end - start).position(u8::is_ascii_digit);
-            return if let Some(skip) = rest { self.classified(digits_end + skip, end) } else { () };
+            return if let Some(skip) = rest {
+                self.classified(digits_end + skip, end);
+            };
         }
         let kind = match token::classify(self.text.get(start..end).unwrap_or_default(), shape) {
             Some((kind, _)) => kind,
@@ -442,14 +483,14 @@ impl Lexer<'_> {
 
     fn digits_end(&self, start: usize, end: usize) -> usize {
         let own = self.bytes.get(start..end).unwrap_or_default();
-        let sign = usize::from(own.first().is_some_and(|byte| matches!(byte, b'+' | b'-')));
+        let sign = usize::from(own.first().is_some_and(|byte| matches!(byte, b'+' | b'-' | b'$')));
         let len = own
             .iter()
             .skip(sign)
             .take_while(|byte| byte.is_ascii_digit() || **byte == b'.' || **byte == b'_')
             .count();
         let stop = start + sign + len;
-        if self.bytes.get(stop - 1) == Some(&b'.') { stop - 1 } else { stop }
+        if len > 0 && self.bytes.get(stop - 1) == Some(&b'.') { stop - 1 } else { stop }
     }
 
     /// The end with further groups: `1,234,567.8`.
@@ -504,13 +545,7 @@ impl Lexer<'_> {
         if date && own.len() == 10 {
             return Some(self.clock_behind(end).unwrap_or(end));
         }
-        let hour = if is(2, b':') && digits(0, 2) {
-            2
-        } else if is(1, b':') && digits(0, 1) {
-            1
-        } else {
-            0
-        };
+        let hour = if is(2, b':') && digits(0, 2) { 2 } else { usize::from(is(1, b':') && digits(0, 1)) };
         if hour > 0
             && digits(hour + 1, 2)
             && ends(hour + 3)
@@ -547,11 +582,7 @@ impl Lexer<'_> {
 }
 
 fn is_numeric(bytes: &[u8]) -> bool {
-    match bytes {
-        [b'0'..=b'9', ..] => true,
-        [b'+' | b'-' | b'$', b'0'..=b'9', ..] => true,
-        _ => false,
-    }
+    matches!(bytes, [b'0'..=b'9', ..] | [b'+' | b'-' | b'$', b'0'..=b'9', ..])
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {

@@ -179,6 +179,40 @@ const DIRECTORIES: &[&str] = &[
     ".venv",
 ];
 
+/// Bits of one counter in a packed sum, and how many bytes are summed before it could run over.
+const LANE_BITS: usize = 12;
+const LANE_MAX: usize = 4_000;
+
+/// What one byte adds to the packed counters.
+const LANES: [u128; 256] = lanes();
+
+#[expect(clippy::indexing_slicing, reason = "constants over all 256 bytes")]
+const fn lanes() -> [u128; 256] {
+    let mut all = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        #[expect(clippy::cast_possible_truncation, reason = "at is below 256")]
+        let byte = at as u8;
+        let lane = match byte {
+            b'0'..=b'9' => 0,
+            b'a'..=b'z' => 1,
+            b'A'..=b'Z' => 2,
+            b'/' | b'\\' => 3,
+            b'.' => 4,
+            b':' => 5,
+            b'-' => 6,
+            b'_' => 7,
+            _ => 8,
+        };
+        all[at] = 1 << (lane * LANE_BITS);
+        if byte.is_ascii_hexdigit() {
+            all[at] += 1 << (9 * LANE_BITS);
+        }
+        at += 1;
+    }
+    all
+}
+
 /// Classes of characters in a token, gathered in one pass.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Shape {
@@ -199,41 +233,39 @@ impl Shape {
     pub(super) fn of(token: &[u8]) -> Self {
         let mut shape = Self::default();
         let mut lower = false;
-        for &byte in token {
-            let upper = byte.is_ascii_uppercase();
-            shape.humps += u32::from(lower && upper);
-            lower = byte.is_ascii_lowercase();
-            shape.hex += u32::from(byte.is_ascii_hexdigit());
-            match byte {
-                b'0'..=b'9' => shape.digits += 1,
-                b'a'..=b'z' => shape.lowers += 1,
-                b'A'..=b'Z' => shape.uppers += 1,
-                b'/' | b'\\' => shape.slashes += 1,
-                b'.' => shape.dots += 1,
-                b':' => shape.colons += 1,
-                b'-' => shape.dashes += 1,
-                b'_' => shape.unders += 1,
-                _ => shape.others += 1,
+        for chunk in token.chunks(LANE_MAX) {
+            let mut packed = 0u128;
+            for &byte in chunk {
+                packed += LANES.get(usize::from(byte)).copied().unwrap_or(0);
+                shape.humps += u32::from(lower && byte.is_ascii_uppercase());
+                lower = byte.is_ascii_lowercase();
             }
+            shape.add(packed);
         }
         shape
     }
 
-    fn letters(self) -> u32 {
-        self.lowers + self.uppers
+    fn add(&mut self, packed: u128) {
+        let fields = [
+            &mut self.digits,
+            &mut self.lowers,
+            &mut self.uppers,
+            &mut self.slashes,
+            &mut self.dots,
+            &mut self.colons,
+            &mut self.dashes,
+            &mut self.unders,
+            &mut self.others,
+            &mut self.hex,
+        ];
+        for (lane, field) in fields.into_iter().enumerate() {
+            let count = (packed >> (lane * LANE_BITS)) & ((1 << LANE_BITS) - 1);
+            *field += u32::try_from(count).unwrap_or(0);
+        }
     }
 
-    /// Only letters of one case, at most with an initial capital: an ordinary word.
-    pub(super) fn is_word(self) -> bool {
-        self.digits
-            + self.slashes
-            + self.dots
-            + self.colons
-            + self.dashes
-            + self.unders
-            + self.others
-            + self.humps
-            == 0
+    fn letters(self) -> u32 {
+        self.lowers + self.uppers
     }
 }
 
@@ -463,6 +495,13 @@ pub(super) fn id_norm(text: &str) -> String {
 
 /// Runs of white space as one blank, without outer quotes and blanks.
 pub(super) fn squeezed(text: &str) -> String {
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte >= 0x80;
+    let bytes = text.as_bytes();
+    let runs = bytes.windows(2).any(|pair| matches!(pair, [one, two] if blank(one) && blank(two)));
+    let plain = !runs && !bytes.iter().any(|byte| matches!(byte, b'\n' | b'\t' | b'\r' | 0x0B | 0x0C));
+    if plain && !bytes.first().is_some_and(blank) && !bytes.last().is_some_and(blank) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {

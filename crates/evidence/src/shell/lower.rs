@@ -90,11 +90,11 @@ impl Lower<'_> {
         for operand in &decl.operands {
             match operand {
                 ast::DeclOperand::Flag(word) | ast::DeclOperand::Dynamic(word) => {
-                    simple.words.push(self.word(word))
+                    simple.words.push(self.word(word));
                 }
                 ast::DeclOperand::Name(name) => simple.words.push(Word::literal(name.name.as_str())),
                 ast::DeclOperand::Assignment(assignment) => {
-                    simple.assignments.push(self.assignment(assignment))
+                    simple.assignments.push(self.assignment(assignment));
                 }
             }
         }
@@ -265,13 +265,12 @@ impl Lower<'_> {
             ast::RedirectTarget::Heredoc(heredoc) => self.heredoc(&heredoc.body),
         };
         let mode = match redirect.kind {
-            K::Output | K::Clobber | K::OutputBoth => Mode::Write,
             K::Append => Mode::Append,
             K::Input => Mode::Read,
             K::ReadWrite => Mode::ReadWrite,
             K::HereDoc | K::HereDocStrip | K::HereString => Mode::Text,
             K::DupOutput if is_descriptor(&word) => Mode::Descriptor,
-            K::DupOutput => Mode::Write,
+            K::Output | K::Clobber | K::OutputBoth | K::DupOutput => Mode::Write,
             K::DupInput => Mode::Descriptor,
         };
         Redirect { mode, word }
@@ -285,7 +284,7 @@ impl Lower<'_> {
                     word.parts.push(Part::Quoted(text.as_str(self.source, part.span).to_owned()));
                 }
                 ast::HeredocBodyPart::Variable(name) => {
-                    word.parts.push(Part::Variable(name.as_str().to_owned()))
+                    word.parts.push(Part::Variable(name.as_str().to_owned()));
                 }
                 ast::HeredocBodyPart::CommandSubstitution { body, .. } => {
                     word.scripts.push(self.sequence(body));
@@ -343,7 +342,7 @@ impl Lower<'_> {
         match &part.kind {
             P::Literal(text) => out.parts.push(self.literal(text, part.span, quotes)),
             P::SingleQuoted { value, .. } => {
-                out.parts.push(Part::Quoted(value.slice(self.source).to_owned()))
+                out.parts.push(Part::Quoted(value.slice(self.source).to_owned()));
             }
             P::DoubleQuoted { parts, .. } if parts.is_empty() => out.parts.push(Part::Quoted(String::new())),
             P::DoubleQuoted { parts, .. } => self.parts(parts, Quotes::Double, out),

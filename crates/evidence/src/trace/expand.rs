@@ -44,14 +44,15 @@ impl Tracer<'_> {
                     arg.text.push_str(text);
                 }
                 Part::Quoted(text) | Part::Output(text) => arg.text.push_str(text),
-                Part::Variable(name) => match self.variable(name) {
-                    Some(value) => arg.text.push_str(&value),
-                    None => {
+                Part::Variable(name) => {
+                    if let Some(value) = self.variable(name) {
+                        arg.text.push_str(&value);
+                    } else {
                         arg.shape = Shape::Dynamic;
                         arg.text.push('$');
                         arg.text.push_str(name);
                     }
-                },
+                }
                 Part::Unknown(text) => {
                     arg.shape = Shape::Dynamic;
                     arg.text.push_str(text);

@@ -49,6 +49,7 @@ const HOOKS: &[(&str, Hook)] = &[
     ("wget", clients::wget),
     ("http", clients::httpie),
     ("gh", clients::github),
+    ("glab", clients::github),
     ("psql", clients::psql),
     ("mysql", clients::mysql),
     ("sqlite3", clients::sqlite),

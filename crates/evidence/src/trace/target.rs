@@ -2,7 +2,7 @@
 
 use super::Tracer;
 use crate::commands::{Arg, Invocation, RuleEffect, Shape, Slot};
-use crate::effect::{EffectKind, Scope, Target};
+use crate::effect::{EffectKind, EffectKind as K, Scope, Target};
 use crate::place::{Cwd, Resolved};
 
 impl Tracer<'_> {
@@ -66,7 +66,7 @@ impl Tracer<'_> {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 call.values(&names).into_iter().cloned().collect()
             }
-            Slot::Key(key) => operands.iter().filter_map(|word| self.keyed(word, key)).collect(),
+            Slot::Key(key) => operands.iter().filter_map(|word| Self::keyed(word, key)).collect(),
             Slot::Here => return vec![self.here()],
             Slot::Nothing => return vec![self.unnamed(effect.kind, call)],
             Slot::Words => {
@@ -90,7 +90,7 @@ impl Tracer<'_> {
         some_or(picked.iter().map(own).collect(), || self.here())
     }
 
-    fn keyed(&self, word: &Arg, key: &str) -> Option<Arg> {
+    fn keyed(word: &Arg, key: &str) -> Option<Arg> {
         word.text.strip_prefix(key).map(|text| Arg { text: text.to_owned(), shape: word.shape })
     }
 
@@ -119,7 +119,6 @@ impl Tracer<'_> {
         if let Some(place) = &self.state.place {
             return place.clone();
         }
-        use EffectKind as K;
         match kind {
             K::VcsConfig if call.has("--global") => Scope::Home,
             K::VcsConfig if call.has("--system") => Scope::System,
@@ -220,9 +219,8 @@ fn package_scope(call: &Invocation) -> Scope {
     ];
     let own = |list: &[&str]| list.contains(&call.program.as_str());
     let installs_tools = matches!(call.operand(0), Some("install" | "uninstall" | "binstall"));
-    if own(SYSTEM) {
-        Scope::System
-    } else if own(&["npm", "pnpm", "yarn", "bun"]) && (call.has("-g") || call.has("--global")) {
+    let global = own(&["npm", "pnpm", "yarn", "bun"]) && (call.has("-g") || call.has("--global"));
+    if own(SYSTEM) || global || (call.program == "uv" && call.has("--system")) {
         Scope::System
     } else if own(HOME)
         || call.has("--user")
@@ -230,8 +228,6 @@ fn package_scope(call: &Invocation) -> Scope {
         || call.operand(0) == Some("tool")
     {
         Scope::Home
-    } else if call.program == "uv" && call.has("--system") {
-        Scope::System
     } else if own(PROJECT) {
         Scope::Project
     } else {

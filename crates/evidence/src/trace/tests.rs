@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn run(script: &str) -> Report {
-    let places = ProjectFacts { root: Some("/app".to_owned()), home: Some("/home/ann".to_owned()) };
+    let places = ProjectFacts { cwd: Some("/app".to_owned()), home: Some("/home/ann".to_owned()) };
     trace(script, Cwd::at("/app"), &places, &mut Artifacts::default())
 }
 

@@ -1,6 +1,6 @@
 //! Clients of the network and of databases.
 
-use super::super::{Call, Input, Tracer};
+use super::super::{Call, Guard, Input, Tracer};
 use super::{Arg, input_text, rest};
 use crate::effect::{EffectKind, Scope, Target};
 use crate::place::base_name;
@@ -57,8 +57,10 @@ pub(super) fn curl(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     let has = |names: &[&str]| names.iter().any(|name| invocation.has(name));
     let method = invocation.value(&["-X", "--request"]).map(|arg| arg.text.as_str());
     let asks = has(&["-G", "--get", "-I", "--head"]);
-    let sends = method.map_or(has(DATA) && !asks, |method| !is_safe(method))
-        || has(&["-T", "--upload-file", "-Q", "--quote"]);
+    // A body is sent whatever the method is called.
+    let body = has(DATA) && !asks && !is_query(&invocation.values(DATA));
+    let mutates = method.is_some_and(|method| !is_safe(method)) && !has(DATA);
+    let sends = body || mutates || has(&["-Q", "--quote"]);
     let named = invocation.value(&["--url"]).map(|arg| arg.text.as_str());
     let url = named.or_else(|| invocation.operand(0)).unwrap_or_default().to_owned();
     if url.starts_with("file:") {
@@ -76,6 +78,15 @@ pub(super) fn curl(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
         tracer.opaque(Target::Unknown, call.guard);
     }
     true
+}
+
+/// Whether the body is a literal GraphQL query, which reads.
+fn is_query(bodies: &[&Arg]) -> bool {
+    let query = |body: &&Arg| {
+        let start = body.text.trim_start_matches(['{', ' ', '\n', '"']);
+        body.shape == super::Shape::Literal && start.starts_with("query\"") && !body.text.contains("mutation")
+    };
+    !bodies.is_empty() && bodies.iter().all(query)
 }
 
 pub(super) fn wget(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
@@ -110,7 +121,8 @@ pub(super) fn httpie(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     let items = invocation.operands.iter().skip(1 + usize::from(is_method));
     let data = items.clone().any(|item| item.text.contains('=') && !item.text.contains("=="))
         || !matches!(call.input, Input::None);
-    let sends = if is_method { !is_safe(first) } else { data };
+    let form = ["-f", "--form", "--multipart"].iter().any(|name| invocation.has(name));
+    let sends = if is_method { !is_safe(first) } else { data || form };
     net(tracer, call, if sends { EffectKind::NetSend } else { EffectKind::NetRead }, &url);
     for file in invocation.values(&["-o", "--output"]) {
         write(tracer, call, file);
@@ -127,14 +139,21 @@ pub(super) fn github(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     if invocation.operand(0) != Some("api") {
         return false;
     }
-    let fields = ["-f", "--raw-field", "-F", "--field", "--input"].iter().any(|name| invocation.has(name));
+    let fields =
+        ["-f", "--raw-field", "-F", "--field", "--form", "--input"].iter().any(|name| invocation.has(name));
+    let chosen = invocation.has("-X") || invocation.has("--method");
     let method = invocation.value(&["-X", "--method"]).map(|arg| arg.text.as_str());
     let queries = invocation.values(&["-f", "--raw-field", "-F", "--field"]);
+    let uploads = queries.iter().any(|arg| arg.text.contains("=@"));
     let graphql = invocation.operand(1) == Some("graphql");
     let literal_query = |arg: &&Arg| {
         arg.text.starts_with("query=") && arg.shape == super::Shape::Literal && !arg.text.contains("mutation")
     };
-    let reads = if graphql { queries.iter().any(literal_query) } else { method.map_or(!fields, is_safe) };
+    let reads = if graphql {
+        queries.iter().any(literal_query)
+    } else {
+        method.map_or(!fields && !chosen, is_safe) && !uploads
+    };
     let endpoint = invocation.operand(1).unwrap_or_default().to_owned();
     let scope = Scope::Remote("api.github.com".to_owned());
     let kind = if reads { EffectKind::NetRead } else { EffectKind::NetSend };
@@ -173,7 +192,7 @@ pub(super) fn sqlite(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
 
 fn statements(tracer: &mut Tracer<'_>, call: &Call<'_>, database: &str, sql: &[&Arg], files: &[&Arg]) {
     for text in sql {
-        let guard = if text.shape == super::Shape::Dynamic { call.guard.possible() } else { call.guard };
+        let guard = if text.shape == super::Shape::Dynamic { Guard::POSSIBLE } else { call.guard };
         tracer.sql(&text.text, database, guard);
         if text.shape == super::Shape::Dynamic {
             tracer.sql("unknown", database, call.guard);

@@ -25,7 +25,7 @@ pub(super) fn find(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
                 let tail = words.get(at..).unwrap_or_default();
                 let end =
                     tail.iter().position(|word| word.text == ";" || (word.text == "+")).unwrap_or(tail.len());
-                execute(tracer, &starts, tail.get(..end).unwrap_or_default(), call.guard);
+                execute(tracer, &starts, tail.get(..end).unwrap_or_default());
                 at += end;
             }
             "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
@@ -50,7 +50,7 @@ fn under_starts(tracer: &mut Tracer<'_>, starts: &[Arg], kind: EffectKind, guard
 }
 
 /// The command of `-exec`, for each start with its members in place of `{}`.
-fn execute(tracer: &mut Tracer<'_>, starts: &[Arg], command: &[Arg], guard: Guard) {
+fn execute(tracer: &mut Tracer<'_>, starts: &[Arg], command: &[Arg]) {
     for start in starts {
         let shape = if start.shape == Shape::Dynamic { Shape::Dynamic } else { Shape::Glob };
         let member = |word: &Arg| {
@@ -61,7 +61,7 @@ fn execute(tracer: &mut Tracer<'_>, starts: &[Arg], command: &[Arg], guard: Guar
             }
         };
         let words: Vec<Arg> = command.iter().map(member).collect();
-        tracer.command(&words, guard.possible(), &super::Input::None);
+        tracer.command(&words, Guard::POSSIBLE, &super::Input::None);
     }
 }
 
@@ -268,7 +268,7 @@ impl Tracer<'_> {
     pub(in super::super) fn patch(&mut self, patch: &str, guard: Guard) {
         let touched = crate::patch::touched(patch);
         if touched.is_empty() {
-            self.emit_at(EffectKind::FsWrite, Target::Unknown, None, guard.possible());
+            self.emit_at(EffectKind::FsWrite, Target::Unknown, None, Guard::POSSIBLE);
         }
         for one in touched {
             let (target, scope) = self.path_target(&Arg::literal(one.path));

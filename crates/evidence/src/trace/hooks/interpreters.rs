@@ -1,6 +1,6 @@
 //! Interpreters: code from an argument, from standard input, or from a script written earlier.
 
-use super::super::{Call, Input, Proof, Tracer};
+use super::super::{Call, Guard, Input, Proof, Tracer};
 use super::{input_text, rest, skip_options};
 use crate::code::Language;
 use crate::commands::{self, Arg, Shape};
@@ -66,7 +66,7 @@ fn python_file(tracer: &mut Tracer<'_>, call: &Call<'_>, file: &Arg, words: &[Ar
             tracer.emit(EffectKind::PkgMutate, Target::Named("setup.py".to_owned()), call.guard);
         }
         "setup.py" => {
-            tracer.emit(EffectKind::ExecCode, Target::Named("setup.py".to_owned()), call.guard.possible())
+            tracer.emit(EffectKind::ExecCode, Target::Named("setup.py".to_owned()), Guard::POSSIBLE);
         }
         _ => script_file(tracer, call, Language::Python, file),
     }
@@ -88,7 +88,7 @@ fn code_argument(tracer: &mut Tracer<'_>, call: &Call<'_>, language: Language, c
     match code {
         Some(code) if code.shape != Shape::Dynamic => tracer.run_code(language, &code.text, call.guard),
         Some(code) => {
-            tracer.run_code(language, &code.text, call.guard.possible());
+            tracer.run_code(language, &code.text, Guard::POSSIBLE);
             tracer.opaque(Target::Unknown, call.guard);
         }
         None => tracer.opaque(Target::Unknown, call.guard),
@@ -98,8 +98,7 @@ fn code_argument(tracer: &mut Tracer<'_>, call: &Call<'_>, language: Language, c
 fn from_input(tracer: &mut Tracer<'_>, call: &Call<'_>, language: Language) {
     match call.input {
         Input::Text(code) => code_argument(tracer, call, language, Some(code)),
-        Input::Piped => tracer.opaque(Target::Unknown, call.guard),
-        Input::None => tracer.opaque(Target::Unknown, call.guard),
+        Input::Piped | Input::None => tracer.opaque(Target::Unknown, call.guard),
     }
 }
 
@@ -227,7 +226,7 @@ pub(super) fn shell(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
             let path = tracer.resolve(&file.text).path;
             match tracer.artifacts.text(&path).map(str::to_owned) {
                 Some(text) => {
-                    tracer.nested(&Arg::literal(text), super::Guard { proof: Proof::Masked, ..call.guard })
+                    tracer.nested(&Arg::literal(text), Guard { proof: Proof::Masked, ..call.guard });
                 }
                 None => tracer.opaque(Target::Named(file.text.clone()), call.guard),
             }

@@ -227,7 +227,7 @@ pub(super) fn container(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
             Some(place.clone()),
             call.guard,
         );
-        mounts(tracer, options.get(..options.len() - operands.len()).unwrap_or_default(), call.guard);
+        mounts(tracer, options.get(..options.len() - operands.len()).unwrap_or_default());
     }
     elsewhere(tracer, place, |tracer| {
         if inner.is_empty() {
@@ -240,7 +240,7 @@ pub(super) fn container(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
 }
 
 /// Directories of this machine that a container can write to.
-fn mounts(tracer: &mut Tracer<'_>, options: &[Arg], guard: Guard) {
+fn mounts(tracer: &mut Tracer<'_>, options: &[Arg]) {
     for (at, word) in options.iter().enumerate() {
         if !matches!(word.text.as_str(), "-v" | "--volume") {
             continue;
@@ -249,7 +249,7 @@ fn mounts(tracer: &mut Tracer<'_>, options: &[Arg], guard: Guard) {
         let host = value.text.split(':').next().unwrap_or_default();
         if host.starts_with(['/', '.', '~', '$']) && !value.text.ends_with(":ro") {
             let (target, scope) = tracer.path_target(&Arg { text: format!("{host}/*"), shape: Shape::Glob });
-            tracer.emit_at(EffectKind::FsWrite, target, Some(scope), guard.possible());
+            tracer.emit_at(EffectKind::FsWrite, target, Some(scope), Guard::POSSIBLE);
         }
     }
 }
@@ -281,8 +281,7 @@ pub(super) fn other_user(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
         tracer.state.privilege = crate::effect::Privilege::Root;
     }
     match (at.and_then(|at| words.get(at + 1)), call.input) {
-        (Some(script), _) => tracer.nested(script, call.guard),
-        (None, Input::Text(script)) => tracer.nested(script, call.guard),
+        (Some(script), _) | (None, Input::Text(script)) => tracer.nested(script, call.guard),
         (None, Input::None | Input::Piped) => tracer.opaque(Target::Unknown, call.guard),
     }
     tracer.state.privilege = privilege;

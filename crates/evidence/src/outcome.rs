@@ -1,0 +1,207 @@
+//! How a call ended, and what that proves of its effects.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use strongroom_core::transcript::Ending;
+
+use crate::effect::{Effect, Outcome};
+use crate::trace::{Proof, Report, Traced};
+
+/// What the results of a call record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Whether there is a result at all.
+    pub present: bool,
+    /// The harness's error flag.
+    pub error: Option<bool>,
+    /// The exit code.
+    pub exit_code: Option<i32>,
+    /// How the run ended.
+    pub ending: Ending,
+    /// The text of the results.
+    pub text: String,
+}
+
+/// Whether the tool is a shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Its calls are scripts with an exit code.
+    Shell,
+    /// Its calls succeed or fail as a whole.
+    Other,
+}
+
+/// Lines that show a failure somewhere in a script.
+static FAILURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?m)^(?:[^\s:]+: (?:line \d+: )?[^\n]{0,200}(?:command not found|No such file or directory|Permission denied|not permitted|Is a directory|No space left)",
+        r"|fatal: |[Ee]rror: |ERROR[: ]|Traceback \(most recent call last\)|npm ERR!|panic: |<tool_use_error>|[^\s:]+: cannot )",
+    ))
+    .ok()
+});
+
+/// Results of tools that are no shells that begin like this report a failure.
+const REFUSALS: &[&str] =
+    &["Error", "error:", "<tool_use_error>", "ERROR", "Failed", "failed", "InputValidationError", "Invalid "];
+
+impl Record {
+    /// The exit code as recorded, or as the harness writes it at the start of a flagged result.
+    fn code(&self) -> Option<i32> {
+        let written = || {
+            let rest = self.text.strip_prefix("Exit code ").filter(|_| self.error == Some(true))?;
+            rest.split(|char: char| !(char.is_ascii_digit() || char == '-')).next()?.parse().ok()
+        };
+        self.exit_code.or_else(written)
+    }
+
+    fn shows_failure(&self, tool: ToolKind) -> bool {
+        match tool {
+            ToolKind::Shell => FAILURE.as_ref().is_some_and(|failure| failure.is_match(&self.text)),
+            ToolKind::Other => REFUSALS.iter().any(|start| self.text.starts_with(start)),
+        }
+    }
+
+    /// The outcome of the call as a whole.
+    fn whole(&self, tool: ToolKind) -> Outcome {
+        if let Some(outcome) = self.ended() {
+            return outcome;
+        }
+        match (self.code(), self.error) {
+            (Some(0), _) => Outcome::Ok,
+            (Some(_), _) | (None, Some(true)) => Outcome::Failed,
+            (None, _) if self.shows_failure(tool) => Outcome::Unknown,
+            (None, _) => Outcome::ReportedOk,
+        }
+    }
+
+    /// The outcome of everything, where the ending decides it.
+    fn ended(&self) -> Option<Outcome> {
+        match (&self.ending, self.present) {
+            (Ending::Refused, _) => Some(Outcome::Refused),
+            (Ending::Interrupted | Ending::TimedOut, _) => Some(Outcome::Interrupted),
+            (Ending::Background(_), _) | (Ending::Returned, false) => Some(Outcome::Unknown),
+            (Ending::Returned, true) => None,
+        }
+    }
+}
+
+/// Sets the outcomes of all effects in `report` and gives that of the call.
+pub fn decide(report: Report, record: &Record, tool: ToolKind) -> (Vec<Effect>, Outcome) {
+    let failure = record.shows_failure(tool);
+    let commands = report.commands;
+    let own = Own { record, tool, failure, commands };
+    let effects: Vec<Effect> = report
+        .effects
+        .into_iter()
+        .map(|traced| {
+            let outcome = own.of(&traced);
+            Effect { outcome, ..traced.effect }
+        })
+        .collect();
+    let whole = record.whole(tool);
+    let uniform =
+        |wanted: Outcome| !effects.is_empty() && effects.iter().all(|effect| effect.outcome == wanted);
+    let outcome =
+        [Outcome::NoEffect, Outcome::DryRun].into_iter().find(|wanted| uniform(*wanted)).unwrap_or(whole);
+    (effects, outcome)
+}
+
+struct Own<'a> {
+    record: &'a Record,
+    tool: ToolKind,
+    failure: bool,
+    commands: usize,
+}
+
+impl Own<'_> {
+    fn of(&self, traced: &Traced) -> Outcome {
+        if let Some(outcome) = self.record.ended() {
+            return outcome;
+        }
+        if traced.effect.outcome == Outcome::DryRun {
+            return Outcome::DryRun;
+        }
+        if let Some(rule) = traced.rule {
+            if rule.quiet.iter().any(|text| self.record.text.contains(text.as_str())) {
+                return Outcome::NoEffect;
+            }
+            if rule.proves(&self.record.text) {
+                return Outcome::Ok;
+            }
+        }
+        match (self.record.code(), self.record.error) {
+            (Some(0), _) => self.of_success(traced.proof),
+            (Some(_), _) | (None, Some(true)) => self.of_failure(traced.proof),
+            (None, _) if self.failure => Outcome::Unknown,
+            (None, _) => Outcome::ReportedOk,
+        }
+    }
+
+    fn of_success(&self, proof: Proof) -> Outcome {
+        match proof {
+            Proof::Covered => Outcome::Ok,
+            Proof::Before if self.commands <= 1 => Outcome::Ok,
+            Proof::Masked | Proof::Before if self.failure => Outcome::Unknown,
+            Proof::Masked | Proof::Before => Outcome::ReportedOk,
+        }
+    }
+
+    /// One failing command failed; of several, it is not known which. Files are truncated before a command runs.
+    fn of_failure(&self, proof: Proof) -> Outcome {
+        match (self.tool, proof) {
+            (ToolKind::Other, _) => Outcome::Failed,
+            (ToolKind::Shell, Proof::Covered | Proof::Masked) if self.commands <= 1 => Outcome::Failed,
+            (ToolKind::Shell, _) => Outcome::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::Access;
+    use crate::place::{Cwd, ProjectFacts};
+    use crate::trace::{Artifacts, trace};
+
+    fn outcomes(script: &str, record: &Record) -> Vec<Outcome> {
+        let report = trace(script, Cwd::at("/app"), &ProjectFacts::default(), &mut Artifacts::default());
+        let (effects, _) = decide(report, record, ToolKind::Shell);
+        effects.iter().filter(|one| one.kind.access() == Access::Mutation).map(|one| one.outcome).collect()
+    }
+
+    fn with(exit_code: Option<i32>, error: Option<bool>, text: &str) -> Record {
+        Record { present: true, error, exit_code, ending: Ending::Returned, text: text.to_owned() }
+    }
+
+    #[test]
+    fn only_what_the_exit_code_covers_is_proved() {
+        assert_eq!(outcomes("rm a", &with(Some(0), None, "")), [Outcome::Ok]);
+        assert_eq!(outcomes("rm a; rm b", &with(Some(0), None, "")), [Outcome::ReportedOk, Outcome::Ok]);
+        assert_eq!(
+            outcomes("rm a; rm b", &with(Some(0), None, "rm: cannot remove 'a'")),
+            [Outcome::Unknown, Outcome::Ok]
+        );
+        assert_eq!(outcomes("rm a | tail", &with(Some(0), None, "")), [Outcome::ReportedOk]);
+        assert_eq!(outcomes("rm a", &with(Some(1), None, "")), [Outcome::Failed]);
+        assert_eq!(outcomes("rm a && rm b", &with(Some(1), None, "")), [Outcome::Unknown, Outcome::Unknown]);
+        assert_eq!(outcomes("grep x f > out", &with(Some(1), None, "")), [Outcome::Unknown]);
+        assert_eq!(outcomes("rm a", &with(None, Some(false), "")), [Outcome::ReportedOk]);
+        assert_eq!(outcomes("rm a", &with(None, None, "fatal: no")), [Outcome::Unknown]);
+        assert_eq!(outcomes("rm a", &with(None, Some(true), "Exit code 1\nrm: no")), [Outcome::Failed]);
+        assert_eq!(outcomes("rm a", &Record::default()), [Outcome::Unknown]);
+    }
+
+    #[test]
+    fn endings_and_texts_of_rules_decide() {
+        let refused = Record { ending: Ending::Refused, present: true, ..Record::default() };
+        assert_eq!(outcomes("rm a", &refused), [Outcome::Refused]);
+        let stopped = Record { ending: Ending::Interrupted, present: true, ..Record::default() };
+        assert_eq!(outcomes("rm a", &stopped), [Outcome::Interrupted]);
+        let quiet = with(Some(1), None, "nothing to commit, working tree clean");
+        assert_eq!(outcomes("git commit -m x", &quiet), [Outcome::NoEffect, Outcome::NoEffect]);
+        let proved = with(None, Some(false), "[main 1a2b3c4] x\n 1 file changed");
+        assert_eq!(outcomes("git commit -m x | cat", &proved)[0], Outcome::Ok);
+        assert_eq!(outcomes("git push", &with(Some(0), None, "Everything up-to-date"))[0], Outcome::NoEffect);
+    }
+}

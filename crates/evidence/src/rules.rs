@@ -1,0 +1,89 @@
+//! Standing rules: sentences that ban, demand, gate or reserve something.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use serde::Deserialize;
+
+use crate::cues;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Table {
+    ban: Vec<String>,
+    duty: Vec<String>,
+    gate: Vec<String>,
+    approval: Vec<String>,
+}
+
+static CUES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let table: Table = toml::from_str(include_str!("tables/rules.toml")).unwrap_or_default();
+    let all = table.ban.iter().chain(&table.duty).chain(&table.gate).chain(&table.approval);
+    AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(all)
+        .ok()
+});
+
+/// The longest sentence that is one rule, in bytes.
+const RULE_MAX: usize = 2_000;
+
+/// The sentences of `text` that state a rule, in order. Questions state none.
+pub fn find(text: &str) -> Vec<Range<usize>> {
+    let Some(automaton) = CUES.as_ref() else { return Vec::new() };
+    let mut places = automaton
+        .find_iter(text)
+        .map(|found| found.range())
+        .filter(|range| cues::is_word(text, range.clone()))
+        .peekable();
+    let mut rules = Vec::new();
+    for sentence in cues::sentences(text) {
+        while places.next_if(|place| place.start < sentence.start).is_some() {}
+        let mut states = false;
+        while places.next_if(|place| place.start < sentence.end).is_some() {
+            states = true;
+        }
+        let asks = text.get(sentence.clone()).is_some_and(|own| own.ends_with(['?', '？']));
+        if states && !asks && sentence.len() <= RULE_MAX {
+            rules.push(sentence);
+        }
+    }
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rules(text: &str) -> Vec<&str> {
+        find(text).into_iter().map(|range| text.get(range).unwrap()).collect()
+    }
+
+    #[test]
+    fn sentences_with_cues_are_rules() {
+        assert!(toml::from_str::<Table>(include_str!("tables/rules.toml")).is_ok());
+        let text = "Fix the parser. Never push to main! Don't touch a.rs unless I say so.\nthanks";
+        assert_eq!(rules(text), ["Never push to main!", "Don't touch a.rs unless I say so."]);
+        assert_eq!(rules("请不要修改配置。好的。"), ["请不要修改配置。"]);
+        assert_eq!(rules("必ずテストして。"), ["必ずテストして。"]);
+        assert_eq!(rules("Nicht ändern: conf.yaml"), ["Nicht ändern: conf.yaml"]);
+        assert_eq!(rules("Why would you never do that?"), Vec::<&str>::new());
+        assert_eq!(rules("The keeper was mustering."), Vec::<&str>::new());
+        assert_eq!(rules("ask me before you deploy"), ["ask me before you deploy"]);
+    }
+
+    proptest! {
+        #[test]
+        fn rules_are_parts_of_the_text_in_order(text in "(never|do not|[a-z. ?!\\n不要é]{0,9}| ){0,20}") {
+            let all = find(&text);
+            prop_assert!(all.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            for rule in all {
+                prop_assert!(text.get(rule).is_some());
+            }
+        }
+    }
+}
