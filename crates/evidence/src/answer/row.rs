@@ -378,7 +378,7 @@ pub(super) fn secrets<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     rows
 }
 
-fn texts_of<'s>(at: At<'s>, block: BlockRef) -> Vec<Piece<'s>> {
+fn texts_of(at: At<'_>, block: BlockRef) -> Vec<Piece<'_>> {
     at.examined.content.blocks.iter().filter(|content| content.at == block).map(Piece::of_block).collect()
 }
 

@@ -219,6 +219,7 @@ impl Written {
         self.call("Bash", &[("command", command)], result, effects)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a call is told in one line of a test")]
     pub(super) fn call_ending(
         &mut self,
         tool: &str,
@@ -251,7 +252,9 @@ impl Written {
             texts.push((BlockRef { record, block: 0 }, result.to_owned(), None));
         }
         if outcome != Outcome::Ok {
-            effects.iter_mut().for_each(|effect| effect.outcome = outcome);
+            for effect in &mut effects {
+                effect.outcome = outcome;
+            }
         }
         let first = arguments.first().map(|(_, value)| *value).unwrap_or_default();
         let program = if tool == "Bash" { first.split(' ').next().unwrap_or_default() } else { tool };
@@ -307,12 +310,6 @@ impl Written {
     /// Changes the newest record.
     pub(super) fn mark(&mut self, change: impl FnOnce(&mut Record)) -> &mut Self {
         change(self.records.last_mut().unwrap());
-        self
-    }
-
-    /// Changes what the newest event proves.
-    pub(super) fn examined(&mut self, change: impl FnOnce(&mut Examination)) -> &mut Self {
-        change(&mut self.events.last_mut().unwrap().examination);
         self
     }
 
@@ -447,7 +444,7 @@ fn check_quotes(sources: &[&Written], answer: &Answer) {
     let passed = answer.passed_over.iter().map(|passed| &passed.citation);
     for citation in answer.citations.iter().chain(passed) {
         let (start, end) = citation.bytes;
-        let range = start as usize..end as usize;
+        let range = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
         let side = || {
             sources
                 .iter()
