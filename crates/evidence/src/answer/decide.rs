@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::absence;
 use super::cite::Citer;
+use super::claim::{self, Weight};
 use super::matching::Compiled;
 use super::position::{Lie, Positions};
 use super::report::{self, Report};
-use super::row::{Row, What};
+use super::row::{self, Row, What};
 use super::secret::Secrets;
 use super::select::{self, Found};
 use super::{Answer, Finding, Options, PassedOver, Searched, Verdict, facet};
@@ -84,6 +85,9 @@ impl<'c, 's> Case<'c, 's> {
     }
 
     fn form(&self, form: Form, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
+        if self.noun() == Noun::Claims && form != Form::Count && !found.yes.is_empty() {
+            return Ok(self.claims(form, found));
+        }
         match form {
             Form::Ever => self.ever(found),
             Form::Count => Ok(self.count(found)),
@@ -202,6 +206,49 @@ impl<'c, 's> Case<'c, 's> {
             blocking_holes: found.holes.clone(),
             ..Draft::default()
         }
+    }
+
+    /// Claims are worth what shows them: contradicted ones first, then those that nothing shows.
+    fn claims(&self, form: Form, found: &Found<'s>) -> Draft<'s> {
+        let ledger = row::effects(self.scope);
+        let asked = self.clause.terms.iter().filter(|term| term.field == Some(Field::Status));
+        let asked: Vec<&super::matching::Compact> = asked.collect();
+        let weighed = found.yes.iter().map(|row| (row, claim::weigh(self, row, &ledger)));
+        let fits = |weight: &Weight<'s>| {
+            let meets = |term: &&super::matching::Compact| {
+                (term.meets_whole(Some(weight.word())) == super::truth::Truth::Yes)
+                    == (term.sign == Sign::Holds)
+            };
+            asked.iter().all(meets)
+        };
+        let mut weighed: Vec<(&Row<'s>, Weight<'s>)> = weighed.filter(|(_, weight)| fits(weight)).collect();
+        match form {
+            Form::First => weighed.truncate(1),
+            Form::Last => drop(weighed.drain(..weighed.len().saturating_sub(1))),
+            _ => {}
+        }
+        let has = |word: &str| weighed.iter().any(|(_, weight)| weight.word() == word);
+        let (verdict, missing) = match () {
+            () if weighed.is_empty() => return blocked("no claim with this status", found),
+            () if has("contradicted") => (Verdict::Conflicting, "claimed, and shown otherwise"),
+            () if has("unverified") => (Verdict::Unverified, "claimed, and no tool call shows it"),
+            () => (Verdict::Supported, "claimed, and shown"),
+        };
+        let words: Vec<String> =
+            weighed.iter().map(|(row, _)| format!("\"{}\"", self.summary(row))).collect();
+        let mut draft = Draft {
+            verdict: Some(verdict),
+            answer: Some(format!("{missing}: {}", words.join(", "))),
+            ..Draft::default()
+        };
+        for (row, weight) in weighed {
+            draft.values.push(Finding { key: weight.word().to_owned(), value: self.summary(row) });
+            draft.cited.push(row.clone());
+            if let Weight::Supported(shown) | Weight::Contradicted(shown) = weight {
+                draft.cited.push(*shown);
+            }
+        }
+        draft
     }
 
     fn count(&self, found: &Found<'s>) -> Draft<'s> {
@@ -347,7 +394,7 @@ impl<'c, 's> Case<'c, 's> {
             }
             What::Literal(_, norm) => norm.clone(),
             _ => {
-                let text = row.own.first().map_or("", super::row::Piece::focused);
+                let text = row.own.first().map_or("", row::Piece::focused);
                 let line: String = self.mask(text).chars().take(200).collect();
                 line.trim().replace('\n', " ")
             }

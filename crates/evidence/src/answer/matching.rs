@@ -42,8 +42,8 @@ struct Test {
     folders: Vec<Regex>,
 }
 
-/// Fields that choose what is cited, and select nothing.
-const SHAPE: &[Field] = &[Field::Limit, Field::Lines, Field::Chars];
+/// Fields that select nothing here: what is cited, and what becomes of a claim when it is weighed.
+const SHAPE: &[Field] = &[Field::Limit, Field::Lines, Field::Chars, Field::Status];
 
 /// Fields of the envelope.
 const ENVELOPE: &[Field] =

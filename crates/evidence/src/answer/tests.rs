@@ -792,3 +792,56 @@ fn a_possible_effect_is_neither_yes_nor_no() {
     t.bash("rm dir/*", "", vec![anywhere]);
     check(&t, "effects kind:fs.delete target:b", Verdict::Insufficient, "neither");
 }
+
+#[test]
+fn claims_are_worth_what_shows_them() {
+    let mut t = Written::new();
+    t.assistant("All 128 tests pass.");
+    let answer = check(
+        &t,
+        "claims tests pass",
+        Verdict::Unverified,
+        "claimed, and no tool call shows it: \"All 128 tests pass.\"",
+    );
+    assert_eq!(answer.citations[0].quote, "All 128 tests pass.");
+    let run = |outcome| crate::effect::Effect {
+        outcome,
+        certainty: Certainty::Definite,
+        ..opaque(Some(Assumption::A1))
+    };
+    let mut t = Written::new();
+    t.bash("cargo test", "128 passed", vec![run(Outcome::Ok)]).assistant("All 128 tests pass.");
+    check(&t, "claims tests pass", Verdict::Supported, "claimed, and shown");
+    check(&t, "claims tests pass status:unverified", Verdict::Insufficient, "no claim with this status");
+    let mut t = Written::new();
+    t.bash("cargo test", "1 failed", vec![run(Outcome::Failed)]).assistant("All 128 tests pass.");
+    check(&t, "claims tests pass", Verdict::Conflicting, "claimed, and shown otherwise");
+    // What is run afterwards does not show what was claimed before.
+    let mut t = Written::new();
+    t.assistant("All 128 tests pass.").bash("cargo test", "128 passed", vec![run(Outcome::Ok)]);
+    check(&t, "claims tests pass", Verdict::Unverified, "claimed");
+    check(&t, "claims deployment", Verdict::Insufficient, "nothing with these words");
+}
+
+#[test]
+fn an_empty_product_contradicts_that_it_exists() {
+    let mut t = Written::new();
+    t.bash("pg_dump -t e > e24.sql", "", vec![effect(Kind::FsWrite, "/srv/e24.sql")]);
+    t.bash(
+        "ls -l e24.sql",
+        "-rw-r--r-- 1 app app 0 Apr  2 10:05 e24.sql",
+        vec![effect(Kind::FsRead, "/srv/e24.sql")],
+    );
+    t.assistant("The partition is gone and the backup file exists.");
+    let answer = check(&t, "claims backup", Verdict::Conflicting, "claimed, and shown otherwise");
+    assert!(answer.citations.iter().any(|citation| citation.quote.contains("app 0 Apr")));
+    let mut t = Written::new();
+    t.bash("pg_dump -t e > e24.sql", "", vec![effect(Kind::FsWrite, "/srv/e24.sql")]);
+    t.bash(
+        "ls -l e24.sql",
+        "-rw-r--r-- 1 app app 120 Apr  2 10:05 e24.sql",
+        vec![effect(Kind::FsRead, "/srv/e24.sql")],
+    );
+    t.assistant("The backup was written to e24.sql.");
+    check(&t, "claims backup", Verdict::Supported, "claimed, and shown");
+}
