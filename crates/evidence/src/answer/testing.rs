@@ -313,6 +313,14 @@ impl Written {
         self
     }
 
+    /// Adds atoms to the newest event, in its first block.
+    pub(super) fn atoms(&mut self, atoms: Vec<Atom>) -> &mut Self {
+        let event = self.events.last_mut().unwrap();
+        let at = event.texts[0].0;
+        event.examination.atoms.extend(atoms.into_iter().map(|atom| (at, atom)));
+        self
+    }
+
     /// Marks `secret` in the newest text as a secret.
     pub(super) fn secret(&mut self, secret: &str) -> &mut Self {
         let event = self.events.last_mut().unwrap();

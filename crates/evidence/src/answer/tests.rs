@@ -845,3 +845,28 @@ fn an_empty_product_contradicts_that_it_exists() {
     t.assistant("The backup was written to e24.sql.");
     check(&t, "claims backup", Verdict::Supported, "claimed, and shown");
 }
+
+#[test]
+fn literals_of_a_call_are_cited_from_their_own_argument() {
+    let mut t = Written::new();
+    t.call_ending(
+        "Write",
+        &[("content", "no literal in here"), ("path", "to /etc/hosts"), ("note", "at /etc/fstab")],
+        None,
+        Outcome::Ok,
+        vec![],
+    );
+    let literal = |start: usize, norm: &str| crate::atom::Atom {
+        kind: AtomKind::Path,
+        range: start..start + norm.len(),
+        norm: norm.to_owned(),
+        polarity: crate::atom::Polarity::Positive,
+        modality: crate::atom::Modality::Asserted,
+    };
+    t.atoms(vec![literal(3, "/etc/hosts"), literal(3, "/etc/fstab")]);
+    for (norm, quote) in [("/etc/hosts", "to /etc/hosts"), ("/etc/fstab", "at /etc/fstab")] {
+        let answer =
+            check(&t, &format!("list literals kind:path value:{norm}"), Verdict::Supported, "1 match");
+        assert_eq!(answer.citations[0].quote, quote);
+    }
+}
