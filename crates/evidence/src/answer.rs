@@ -2,6 +2,7 @@
 
 mod absence;
 mod cite;
+mod claim;
 mod decide;
 mod facet;
 mod hole;

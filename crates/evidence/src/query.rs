@@ -205,3 +205,38 @@ impl fmt::Display for QueryError {
 }
 
 impl std::error::Error for QueryError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of the documentation's blocks with this mark, cut at the arrow.
+    fn examples(mark: &str) -> Vec<(&'static str, &'static str)> {
+        let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/query-language.md"));
+        let open = format!("```{mark}\n");
+        let blocks = text.split(open.as_str()).skip(1).filter_map(|block| block.split("```").next());
+        blocks.flat_map(str::lines).filter_map(|line| line.split_once(" => ")).collect()
+    }
+
+    #[test]
+    fn the_examples_of_the_documentation_have_the_readings_it_gives() {
+        let examples = examples("query");
+        assert!(examples.len() >= 19, "{}", examples.len());
+        for (typed, reading) in examples {
+            let query = match typed.strip_prefix("? ") {
+                Some(question) => plain(question).unwrap_or_else(|| panic!("{question}")),
+                None => parse(typed).unwrap_or_else(|error| panic!("{typed}: {error}")),
+            };
+            assert_eq!(query.to_string(), reading, "{typed}");
+        }
+    }
+
+    #[test]
+    fn the_errors_of_the_documentation_are_those_of_the_parser() {
+        let examples = examples("error");
+        assert!(examples.len() >= 3);
+        for (typed, message) in examples {
+            assert_eq!(parse(typed).unwrap_err().to_string(), message);
+        }
+    }
+}

@@ -1,11 +1,14 @@
 //! Verdicts: from what was found to an answer, form by form.
 
+use std::collections::BTreeMap;
+
 use super::absence;
 use super::cite::Citer;
+use super::claim::{self, Weight};
 use super::matching::Compiled;
 use super::position::{Lie, Positions};
 use super::report::{self, Report};
-use super::row::{Row, What};
+use super::row::{self, Row, What};
 use super::secret::Secrets;
 use super::select::{self, Found};
 use super::{Answer, Finding, Options, PassedOver, Searched, Verdict, facet};
@@ -82,6 +85,9 @@ impl<'c, 's> Case<'c, 's> {
     }
 
     fn form(&self, form: Form, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
+        if self.noun() == Noun::Claims && form != Form::Count && !found.yes.is_empty() {
+            return Ok(self.claims(form, found));
+        }
         match form {
             Form::Ever => self.ever(found),
             Form::Count => Ok(self.count(found)),
@@ -97,23 +103,19 @@ impl<'c, 's> Case<'c, 's> {
                 1 => "yes".to_owned(),
                 n => format!("yes, {n} times"),
             };
-            return Ok(self.supported(
-                format!("{times}{}", self.remark(&found.yes)),
-                found.yes.clone(),
-                found,
-            ));
+            return Ok(self.supported(format!("{times}{}", remark(&found.yes)), found.yes.clone(), found));
         }
         if let Some(draft) = self.probed(found)? {
             return Ok(draft);
         }
-        self.nothing(found)
+        Ok(self.nothing(found))
     }
 
     /// Nothing definite was found: reported, blocked, failed, or absent.
-    fn nothing(&self, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
+    fn nothing(&self, found: &Found<'s>) -> Draft<'s> {
         let reports = report::find(self.scope, self.clause, self.positions);
         if !reports.is_empty() {
-            return Ok(self.unverified(reports));
+            return self.unverified(&reports);
         }
         if !found.maybe.is_empty() || !found.holes.is_empty() {
             let words = if found.maybe.iter().all(select::is_opaque) {
@@ -121,18 +123,18 @@ impl<'c, 's> Case<'c, 's> {
             } else {
                 "only possible matches"
             };
-            return Ok(self.blocked(format!("neither yes nor no: {words}"), found));
+            return blocked(&format!("neither yes nor no: {words}"), found);
         }
         if !found.negative.is_empty() {
             let words = outcomes(&found.negative);
-            return Ok(self.supported(format!("no: {words}"), found.negative.clone(), found));
+            return self.supported(format!("no: {words}"), found.negative.clone(), found);
         }
-        Ok(Draft {
+        Draft {
             verdict: Some(Verdict::Absent),
             answer: Some(self.absent_words()),
             absent: true,
             ..Draft::default()
-        })
+        }
     }
 
     fn absent_words(&self) -> String {
@@ -159,13 +161,13 @@ impl<'c, 's> Case<'c, 's> {
             return Ok(None);
         }
         let rows = select::candidates(self.scope, self.clause.clause, self.options)?;
-        let missing = rows.into_iter().filter(|row| {
+        let mut missing = rows.into_iter().filter(|row| {
             facet::is_missing(row)
                 && self.clause.test(row, self.positions, super::matching::Leave::Kind)
                     == super::truth::Truth::Yes
         });
         let probe = missing
-            .last()
+            .next_back()
             .filter(|probe| found.maybe.iter().all(|row| self.positions.lie(row, probe) == Lie::Before));
         Ok(probe.map(|probe| {
             let mut cited = found.negative.clone();
@@ -182,12 +184,17 @@ impl<'c, 's> Case<'c, 's> {
         }))
     }
 
-    fn unverified(&self, reports: Vec<Report<'s>>) -> Draft<'s> {
+    fn unverified(&self, reports: &[Report<'s>]) -> Draft<'s> {
         let missing = if self.noun() == Noun::Rules { "no user message" } else { "no tool call" };
         let words: Vec<String> =
             reports.iter().map(|report| format!("\"{}\"", self.mask(report.text()))).collect();
         let answer = format!("{missing} shows it; it is only reported: {}", words.join(", "));
-        Draft { verdict: Some(Verdict::Unverified), answer: Some(answer), reports, ..Draft::default() }
+        Draft {
+            verdict: Some(Verdict::Unverified),
+            answer: Some(answer),
+            reports: reports.to_vec(),
+            ..Draft::default()
+        }
     }
 
     fn supported(&self, answer: String, cited: Vec<Row<'s>>, found: &Found<'s>) -> Draft<'s> {
@@ -201,21 +208,54 @@ impl<'c, 's> Case<'c, 's> {
         }
     }
 
-    fn blocked(&self, answer: String, found: &Found<'s>) -> Draft<'s> {
-        Draft {
-            verdict: Some(Verdict::Insufficient),
-            answer: Some(format!("{answer}{}", missing_words(&found.holes, &found.maybe))),
-            blocking_rows: found.maybe.clone(),
-            blocking_holes: found.holes.clone(),
-            ..Draft::default()
+    /// Claims are worth what shows them: contradicted ones first, then those that nothing shows.
+    fn claims(&self, form: Form, found: &Found<'s>) -> Draft<'s> {
+        let ledger = row::effects(self.scope);
+        let asked = self.clause.terms.iter().filter(|term| term.field == Some(Field::Status));
+        let asked: Vec<&super::matching::Compact> = asked.collect();
+        let weighed = found.yes.iter().map(|row| (row, claim::weigh(self, row, &ledger)));
+        let fits = |weight: &Weight<'s>| {
+            let meets = |term: &&super::matching::Compact| {
+                (term.meets_whole(Some(weight.word())) == super::truth::Truth::Yes)
+                    == (term.sign == Sign::Holds)
+            };
+            asked.iter().all(meets)
+        };
+        let mut weighed: Vec<(&Row<'s>, Weight<'s>)> = weighed.filter(|(_, weight)| fits(weight)).collect();
+        match form {
+            Form::First => weighed.truncate(1),
+            Form::Last => drop(weighed.drain(..weighed.len().saturating_sub(1))),
+            _ => {}
         }
+        let has = |word: &str| weighed.iter().any(|(_, weight)| weight.word() == word);
+        let (verdict, missing) = match () {
+            () if weighed.is_empty() => return blocked("no claim with this status", found),
+            () if has("contradicted") => (Verdict::Conflicting, "claimed, and shown otherwise"),
+            () if has("unverified") => (Verdict::Unverified, "claimed, and no tool call shows it"),
+            () => (Verdict::Supported, "claimed, and shown"),
+        };
+        let words: Vec<String> =
+            weighed.iter().map(|(row, _)| format!("\"{}\"", self.summary(row))).collect();
+        let mut draft = Draft {
+            verdict: Some(verdict),
+            answer: Some(format!("{missing}: {}", words.join(", "))),
+            ..Draft::default()
+        };
+        for (row, weight) in weighed {
+            draft.values.push(Finding { key: weight.word().to_owned(), value: self.summary(row) });
+            draft.cited.push(row.clone());
+            if let Weight::Supported(shown) | Weight::Contradicted(shown) = weight {
+                draft.cited.push(*shown);
+            }
+        }
+        draft
     }
 
     fn count(&self, found: &Found<'s>) -> Draft<'s> {
         let rows = self.countable(&found.yes);
         let n = rows.len();
         if !found.holes.is_empty() || !found.maybe.is_empty() {
-            let mut draft = self.blocked(format!("at least {n}"), found);
+            let mut draft = blocked(&format!("at least {n}"), found);
             draft.values = self.findings(&rows);
             draft.cited = rows;
             return draft;
@@ -280,12 +320,12 @@ impl<'c, 's> Case<'c, 's> {
             let open = self.open_side(form, row, found);
             if !open.is_empty() {
                 let found = Found { holes: open, ..Found::default() };
-                let mut draft = self.blocked(format!("the {} that can be read", form.word()), &found);
+                let mut draft = blocked(&format!("the {} that can be read", form.word()), &found);
                 draft.cited = vec![row.clone()];
                 return Ok(draft);
             }
             return Ok(self.supported(
-                format!("{}{}", self.summary(row), self.remark(std::slice::from_ref(row))),
+                format!("{}{}", self.summary(row), remark(std::slice::from_ref(row))),
                 vec![row.clone()],
                 found,
             ));
@@ -293,19 +333,15 @@ impl<'c, 's> Case<'c, 's> {
         if !found.yes.is_empty() {
             let n = found.yes.len();
             let noun = if n == 1 { "match" } else { "matches" };
-            return Ok(self.supported(
-                format!("{n} {noun}{}", self.remark(&found.yes)),
-                found.yes.clone(),
-                found,
-            ));
+            return Ok(self.supported(format!("{n} {noun}{}", remark(&found.yes)), found.yes.clone(), found));
         }
         if self.noun().is_act() {
             return match self.probed(found)? {
                 Some(draft) => Ok(draft),
-                None => self.nothing(found),
+                None => Ok(self.nothing(found)),
             };
         }
-        Ok(self.blocked("nothing with these words".to_owned(), found))
+        Ok(blocked("nothing with these words", found))
     }
 
     /// Holes on the side of `row` that is open: before the first, behind the last. Boundaries keep the user's
@@ -327,9 +363,9 @@ impl<'c, 's> Case<'c, 's> {
 
     fn value(&self, found: &Found<'s>) -> Draft<'s> {
         let Some(last) = found.yes.last() else {
-            return self.blocked("not recorded".to_owned(), found);
+            return blocked("not recorded", found);
         };
-        let history = self.history(&found.yes);
+        let history = history(&found.yes);
         let cited = if history.len() > 1 { history.clone() } else { vec![last.clone()] };
         let answer = match history.len() {
             0 | 1 => self.summary(last),
@@ -338,39 +374,14 @@ impl<'c, 's> Case<'c, 's> {
         self.supported(answer, cited, found)
     }
 
-    /// The values in order, each where it differs from the one before it of the same key.
-    fn history(&self, rows: &[Row<'s>]) -> Vec<Row<'s>> {
-        let mut kept: Vec<Row<'s>> = Vec::new();
-        for row in rows {
-            let Some((key, value)) = key_value(row) else { continue };
-            let before = kept.iter().rev().filter_map(key_value).find(|(own, _)| *own == key);
-            if before.is_none_or(|(_, own)| own != value) {
-                kept.push(row.clone());
-            }
-        }
-        kept
-    }
-
     fn now(&self, found: &Found<'s>) -> Draft<'s> {
         let Some(last) = found.yes.last() else {
-            return self.blocked("nothing with these words".to_owned(), found);
+            return blocked("nothing with these words", found);
         };
-        let mut draft = self.blocked(format!("last seen: {}", self.summary(last)), found);
+        let mut draft = blocked(&format!("last seen: {}", self.summary(last)), found);
         draft.values = self.findings(std::slice::from_ref(last));
         draft.cited = vec![last.clone()];
         draft
-    }
-
-    /// Says that all, or some, of what is found lies on an abandoned branch.
-    fn remark(&self, rows: &[Row<'s>]) -> String {
-        let left = |row: &&Row<'s>| {
-            row.record().is_some_and(|record| record.branch == strongroom_core::transcript::Branch::Abandoned)
-        };
-        match rows.iter().filter(left).count() {
-            0 => String::new(),
-            n if n == rows.len() => ", on an abandoned branch".to_owned(),
-            n => format!(", {n} of them on an abandoned branch"),
-        }
     }
 
     /// One row in words.
@@ -383,7 +394,7 @@ impl<'c, 's> Case<'c, 's> {
             }
             What::Literal(_, norm) => norm.clone(),
             _ => {
-                let text = row.own.first().map_or("", super::row::Piece::focused);
+                let text = row.own.first().map_or("", row::Piece::focused);
                 let line: String = self.mask(text).chars().take(200).collect();
                 line.trim().replace('\n', " ")
             }
@@ -457,8 +468,7 @@ impl<'c, 's> Case<'c, 's> {
             .flat_map(|report| report.citations(&citer))
             .map(|citation| super::Citation { note: Some("second-hand (summary)".to_owned()), ..citation });
         let citations = dedup(cited.chain(reported).chain(second));
-        let blocking =
-            if verdict == Verdict::Insufficient { self.blocking(&draft, &citer) } else { Vec::new() };
+        let blocking = if verdict == Verdict::Insufficient { blocking(&draft, &citer) } else { Vec::new() };
         let passed_over = if draft.absent { absence::passed_over(self)? } else { Vec::new() };
         let certificate = draft.absent.then(|| absence::certificate(self));
         Ok(Answer {
@@ -478,26 +488,67 @@ impl<'c, 's> Case<'c, 's> {
             certificate,
         })
     }
+}
 
-    /// What blocks, rarest kind first.
-    fn blocking(&self, draft: &Draft<'s>, citer: &Citer<'c, 's>) -> Vec<PassedOver> {
-        let mut blocks: Vec<(String, PassedOver)> = Vec::new();
-        for hole in &draft.blocking_holes {
-            let why = hole.kind.words().to_owned();
-            blocks.push((
-                why.clone(),
-                PassedOver { citation: citer.hole(hole), why: format!("{why}: {}", hole.why) },
-            ));
+/// An answer that the holes and possible matches of `found` keep open.
+fn blocked<'s>(answer: &str, found: &Found<'s>) -> Draft<'s> {
+    Draft {
+        verdict: Some(Verdict::Insufficient),
+        answer: Some(format!("{answer}{}", missing_words(&found.holes, &found.maybe))),
+        blocking_rows: found.maybe.clone(),
+        blocking_holes: found.holes.clone(),
+        ..Draft::default()
+    }
+}
+
+/// What blocks, rarest kind first.
+fn blocking<'s>(draft: &Draft<'s>, citer: &Citer<'_, 's>) -> Vec<PassedOver> {
+    let holes = draft.blocking_holes.iter().map(|hole| (hole.kind.words().to_owned(), Block::Hole(hole)));
+    let rows = draft.blocking_rows.iter().map(|row| (why_open(row).0, Block::Row(row)));
+    let mut blocks: Vec<(String, Block<'_, 's>)> = holes.chain(rows).collect();
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    for (group, _) in &blocks {
+        *sizes.entry(group.clone()).or_default() += 1;
+    }
+    blocks.sort_by_cached_key(|(group, _)| (sizes.get(group).copied(), group.clone()));
+    let cited = blocks.into_iter().filter_map(|(_, block)| match block {
+        Block::Hole(hole) => {
+            let why = format!("{}: {}", hole.kind.words(), hole.why);
+            Some(PassedOver { citation: citer.hole(hole), why })
         }
-        for row in &draft.blocking_rows {
-            let Some(citation) = citer.first(row) else { continue };
-            let (group, why) = why_open(row);
-            blocks.push((group, PassedOver { citation, why }));
+        Block::Row(row) => citer.first(row).map(|citation| PassedOver { citation, why: why_open(row).1 }),
+    });
+    cited.take(EVENTS_MAX).collect()
+}
+
+/// Something that blocks.
+enum Block<'r, 's> {
+    Hole(&'s Hole),
+    Row(&'r Row<'s>),
+}
+
+/// The values in order, each where it differs from the one before it of the same key.
+fn history<'s>(rows: &[Row<'s>]) -> Vec<Row<'s>> {
+    let mut kept: Vec<Row<'s>> = Vec::new();
+    for row in rows {
+        let Some((key, value)) = key_value(row) else { continue };
+        let before = kept.iter().rev().filter_map(key_value).find(|(own, _)| *own == key);
+        if before.is_none_or(|(_, own)| own != value) {
+            kept.push(row.clone());
         }
-        let groups: Vec<String> = blocks.iter().map(|(group, _)| group.clone()).collect();
-        let size = |group: &String| groups.iter().filter(|own| *own == group).count();
-        blocks.sort_by_cached_key(|(group, block)| (size(group), group.clone(), block.citation.bytes.0));
-        blocks.into_iter().map(|(_, block)| block).take(EVENTS_MAX).collect()
+    }
+    kept
+}
+
+/// Says that all, or some, of what is found lies on an abandoned branch.
+fn remark(rows: &[Row<'_>]) -> String {
+    let left = |row: &&Row<'_>| {
+        row.record().is_some_and(|record| record.branch == strongroom_core::transcript::Branch::Abandoned)
+    };
+    match rows.iter().filter(left).count() {
+        0 => String::new(),
+        n if n == rows.len() => ", on an abandoned branch".to_owned(),
+        n => format!(", {n} of them on an abandoned branch"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use strongroom_core::evidence::Certainty;
-use strongroom_core::transcript::{Branch, Ending, Speaker};
+use strongroom_core::transcript::{BlockKind as Kind, Branch, Ending, Speaker};
 
 use super::row::{PieceOf, Row, What};
 use super::rule;
@@ -206,7 +206,6 @@ pub(super) fn session_of<'s>(view: &'s SourceView<'s>, record: u32) -> &'s str {
 fn part<'s>(row: &Row<'s>) -> Facet<'s> {
     let piece = row.own.first();
     let kind = piece.and_then(|piece| row.view.index.block(piece.at)).map(|block| &block.kind);
-    use strongroom_core::transcript::BlockKind as Kind;
     let words: &[&str] = match kind {
         Some(Kind::Call(_)) => &["call"],
         Some(Kind::Result(_) | Kind::SideData { .. }) => &["result"],

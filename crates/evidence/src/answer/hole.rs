@@ -106,8 +106,8 @@ fn could_be<'s>(hole: &Hole, row: &Row<'s>, clause: &Compiled<'_>, positions: &P
         Field::At | Field::From | Field::To => Truth::any(term.atoms().map(|atom| {
             Window::read(field, atom).map_or(Truth::Maybe, |window| positions.test(&window, row))
         })),
-        Field::Session => clause.meets_text(term, session_of(row.view, row.start.record)),
-        _ => clause.meets_texts(term, agent_of(row.view, row.start.record)),
+        Field::Session => term.meets_whole(Some(session_of(row.view, row.start.record))),
+        _ => term.meets_whole(agent_of(row.view, row.start.record)),
     };
     let placed = clause.terms.iter().all(|term| match term.field {
         Some(field) if envelope.contains(&field) => {

@@ -6,7 +6,7 @@ use strongroom_core::transcript::{Encoding, TextRange};
 
 use super::facet::{self, Facet, Style};
 use super::pattern::{self, Pattern, Tokens};
-use super::position::{Positions, Window};
+use super::position::{Positions, Window, near};
 use super::row::{Piece, PieceOf, Row, What};
 use super::truth::Truth;
 use super::{Options, possible};
@@ -42,8 +42,8 @@ struct Test {
     folders: Vec<Regex>,
 }
 
-/// Fields that choose what is cited, and select nothing.
-const SHAPE: &[Field] = &[Field::Limit, Field::Lines, Field::Chars];
+/// Fields that select nothing here: what is cited, and what becomes of a claim when it is weighed.
+const SHAPE: &[Field] = &[Field::Limit, Field::Lines, Field::Chars, Field::Status];
 
 /// Fields of the envelope.
 const ENVELOPE: &[Field] =
@@ -76,6 +76,11 @@ impl Compact {
     /// The matches of its values in `text`.
     pub(super) fn find_all(&self, text: &str, limit: usize) -> Vec<std::ops::Range<usize>> {
         self.tests.iter().flat_map(|test| test.text.find_all(text, limit)).collect()
+    }
+
+    /// Whether, without its sign, it is met by a text that may be missing.
+    pub(super) fn meets_whole(&self, text: Option<&str>) -> Truth {
+        self.meets(&Facet::maybe_one(text), Style::Whole)
     }
 
     fn is_in(&self, text: &str) -> bool {
@@ -177,7 +182,7 @@ impl<'q> Compiled<'q> {
             Field::At | Field::From | Field::To => Truth::any(term.atoms().map(|atom| {
                 Window::read(field, atom).map_or(Truth::Maybe, |window| positions.test(&window, row))
             })),
-            Field::Near => Truth::of(positions.near(row).iter().any(|text| term.is_in(text))),
+            Field::Near => Truth::of(near(row).iter().any(|text| term.is_in(text))),
             _ => match facet::of_row(row, field, term.part.as_deref()) {
                 Some((facet, style)) => term.meets(&facet, style),
                 None => Truth::Maybe,
@@ -298,16 +303,6 @@ impl<'q> Compiled<'q> {
         Truth::all(terms.map(|term| self.test_term(term, row, positions)))
     }
 
-    /// Whether a term without its sign is met by one whole text.
-    pub(super) fn meets_text(&self, term: &Compact, text: &str) -> Truth {
-        self.meets_texts(term, Some(text))
-    }
-
-    /// Whether a term without its sign is met by a text that may be missing.
-    pub(super) fn meets_texts(&self, term: &Compact, text: Option<&str>) -> Truth {
-        term.meets(&Facet::maybe_one(text), Style::Whole)
-    }
-
     /// Reads are rows of the ledger only where a kind is asked for.
     fn asks_for_kind(&self) -> bool {
         self.terms.iter().any(|term| term.field == Some(Field::Kind))
@@ -393,10 +388,12 @@ fn test_env(conditions: &Conditions, effect: &Effect) -> Truth {
     }
 }
 
+/// What in the name of a database says that it is on this machine.
+const HERE: &[&str] = &["localhost", "127.0.0.1", "::1", ".db", ".sqlite", "unix", "socket"];
+
 /// Whether an effect takes place on another machine; of a database the name tells, where it does.
 fn test_host(host: Host, effect: &Effect) -> Truth {
     let Host::Remote = host;
-    const HERE: &[&str] = &["localhost", "127.0.0.1", "::1", ".db", ".sqlite", "unix", "socket"];
     match &effect.scope {
         Where::Remote(_) | Where::Cloud(_) => Truth::Yes,
         Where::Database(name) if HERE.iter().any(|here| name.contains(here)) => Truth::No,

@@ -164,12 +164,12 @@ fn numbers(text: &str, from: usize) -> impl Iterator<Item = (Range<usize>, f64)>
 mod tests {
     use super::*;
 
-    fn is_in(atom: Atom, text: &str) -> bool {
-        Pattern::new(&atom, Tokens::Plain).unwrap().is_in(text)
+    fn is_in(atom: &Atom, text: &str) -> bool {
+        Pattern::new(atom, Tokens::Plain).unwrap().is_in(text)
     }
 
     fn word(word: &str, text: &str) -> bool {
-        is_in(Atom::Word(word.to_owned()), text)
+        is_in(&Atom::Word(word.to_owned()), text)
     }
 
     #[test]
@@ -197,14 +197,14 @@ mod tests {
     #[test]
     fn globs_quotes_and_ranges() {
         let glob = |text: &str| Atom::Glob(text.to_owned());
-        assert!(is_in(glob("push*"), "it was pushed"));
-        assert!(!is_in(glob("push*"), "no repush"));
-        assert!(is_in(glob("*v1.8.0*"), "origin refs/tags/v1.8.0"));
-        assert!(!is_in(glob("v1?8"), "v1.80"));
-        assert!(is_in(Atom::Quoted("Go Ahead".to_owned()), "so: Go Ahead."));
-        assert!(!is_in(Atom::Quoted("Go Ahead".to_owned()), "go ahead"));
-        assert!(is_in(Atom::Range(Some("1,000".to_owned()), None), "4,113,020 bytes"));
-        assert!(!is_in(Atom::Range(None, Some("5".to_owned())), "6 of 7"));
+        assert!(is_in(&glob("push*"), "it was pushed"));
+        assert!(!is_in(&glob("push*"), "no repush"));
+        assert!(is_in(&glob("*v1.8.0*"), "origin refs/tags/v1.8.0"));
+        assert!(!is_in(&glob("v1?8"), "v1.80"));
+        assert!(is_in(&Atom::Quoted("Go Ahead".to_owned()), "so: Go Ahead."));
+        assert!(!is_in(&Atom::Quoted("Go Ahead".to_owned()), "go ahead"));
+        assert!(is_in(&Atom::Range(Some("1,000".to_owned()), None), "4,113,020 bytes"));
+        assert!(!is_in(&Atom::Range(None, Some("5".to_owned())), "6 of 7"));
     }
 
     #[test]

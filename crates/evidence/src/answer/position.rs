@@ -74,7 +74,7 @@ impl<'s> Positions<'s> {
         match (window.place, window.side) {
             (Place::End, Side::To) => Truth::Yes,
             (Place::End, Side::From) => Truth::No,
-            (Place::Record(line), side) => Truth::of(on_side(side, physical(row), line)),
+            (Place::Record(line), side) => Truth::of(on_side(side, &physical(row), &line)),
             (Place::Time(first, last), side) => {
                 row.record().and_then(|record| record.time).map_or(Truth::Maybe, |time| {
                     Truth::of(if side == Side::From { time >= first } else { time <= last })
@@ -87,7 +87,7 @@ impl<'s> Positions<'s> {
     fn test_compaction(&self, n: u32, side: Side, row: &Row<'_>) -> Truth {
         let nth = usize::try_from(n).unwrap_or(usize::MAX) - 1;
         if let Some(record) = self.boundaries.get(row.source).and_then(|own| own.get(nth)) {
-            return Truth::of(on_side(side, row.start.record, *record));
+            return Truth::of(on_side(side, &row.start.record, record));
         }
         let other =
             self.boundaries.iter().enumerate().find_map(|(source, own)| Some((source, *own.get(nth)?)));
@@ -100,20 +100,9 @@ impl<'s> Positions<'s> {
             .and_then(|view| view.index.record(at))
             .and_then(|record| record.time);
         match (boundary, row.record().and_then(|record| record.time)) {
-            (Some(boundary), Some(time)) => Truth::of(on_side(side, time, boundary)),
+            (Some(boundary), Some(time)) => Truth::of(on_side(side, &time, &boundary)),
             _ => Truth::Maybe,
         }
-    }
-
-    /// The texts of the row's event and of those beside it, of the same agent.
-    pub(super) fn near(&self, row: &Row<'s>) -> Vec<&'s str> {
-        let Some(span) = row.span else { return Vec::new() };
-        let agent = agent_of(row.view, row.start.record);
-        let same = |other: &&ExaminedSpan<'_>| agent_of(row.view, other.content.span.record) == agent;
-        let before = row.view.spans.get(..span).unwrap_or_default().iter().rev().find(same);
-        let after = row.view.spans.get(span + 1..).unwrap_or_default().iter().find(same);
-        let own = row.view.spans.get(span);
-        [before, own, after].into_iter().flatten().flat_map(super::row::all_texts).collect()
     }
 
     /// How `one` lies to `two`: by records within a source, by launch and return between agents.
@@ -141,7 +130,18 @@ impl<'s> Positions<'s> {
     }
 }
 
-fn on_side<T: Ord>(side: Side, own: T, place: T) -> bool {
+/// The texts of the row's event and of those beside it, of the same agent.
+pub(super) fn near<'s>(row: &Row<'s>) -> Vec<&'s str> {
+    let Some(span) = row.span else { return Vec::new() };
+    let agent = agent_of(row.view, row.start.record);
+    let same = |other: &&ExaminedSpan<'_>| agent_of(row.view, other.content.span.record) == agent;
+    let before = row.view.spans.get(..span).unwrap_or_default().iter().rev().find(same);
+    let after = row.view.spans.get(span + 1..).unwrap_or_default().iter().find(same);
+    let own = row.view.spans.get(span);
+    [before, own, after].into_iter().flatten().flat_map(super::row::all_texts).collect()
+}
+
+fn on_side<T: Ord>(side: Side, own: &T, place: &T) -> bool {
     match side {
         Side::From => own >= place,
         Side::To => own <= place,

@@ -14,7 +14,7 @@ pub(super) fn is_idle(outcome: Outcome) -> bool {
 }
 
 /// One effect that an opaque run may have had, and the assumptions that kept the set from being larger.
-pub(super) fn effects<'e>(effect: &'e Effect, strictness: Strictness) -> impl Iterator<Item = Effect> + 'e {
+pub(super) fn effects(effect: &Effect, strictness: Strictness) -> impl Iterator<Item = Effect> + '_ {
     let bound = (strictness == Strictness::Assume).then_some(effect.bounded_by).flatten();
     let bounded = effect.privilege == Privilege::User && strictness == Strictness::Assume;
     let kinds = EffectKind::ALL.iter().copied().filter(move |kind| {

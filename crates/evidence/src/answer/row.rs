@@ -316,17 +316,16 @@ pub(super) fn said<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
 pub(super) fn literals<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     let mut rows = secrets(scope);
     for at in spans(scope) {
+        let mut arguments = Leaves { pieces: call_pieces(at.examined), at: 0, last: 0 };
         for (block, atom) in &at.examined.examination.atoms {
-            if let Some(row) = literal(at, *block, atom) {
-                rows.push(row);
-            }
+            rows.extend(literal(at, *block, atom, &mut arguments));
         }
     }
     rows.sort_by_key(|row| (row.source, row.start));
     rows
 }
 
-fn literal<'s>(at: At<'s>, block: BlockRef, atom: &'s Atom) -> Option<Row<'s>> {
+fn literal<'s>(at: At<'s>, block: BlockRef, atom: &'s Atom, arguments: &mut Leaves<'s>) -> Option<Row<'s>> {
     if matches!(atom.kind, AtomKind::Negation | AtomKind::Constraint | AtomKind::Claim | AtomKind::Secret) {
         return None;
     }
@@ -334,21 +333,37 @@ fn literal<'s>(at: At<'s>, block: BlockRef, atom: &'s Atom) -> Option<Row<'s>> {
     let mut row = at.row(What::Literal(atom.kind, atom.norm.clone()), Vec::new());
     row.own = match content.block.kind {
         // Atoms of a call stand in its arguments, of which the text is not one string.
-        BlockKind::Call(_) => argument_with(at, atom),
+        BlockKind::Call(_) => arguments.piece_of(atom).into_iter().collect(),
         _ => vec![Piece::of_block(content).focus_on(atom.range.clone())],
     };
     (row.start, row.end) = (block, block);
     Some(row)
 }
 
-/// The first argument that holds the literal, in its normal form.
-fn argument_with<'s>(at: At<'s>, atom: &Atom) -> Vec<Piece<'s>> {
-    let pieces = call_pieces(at.examined);
-    let found = pieces.iter().find_map(|piece| {
-        let start = piece.text.find(&atom.norm)?;
-        Some(piece.clone().focus_on(start..start + atom.norm.len()))
-    });
-    found.map_or(pieces, |piece| vec![piece])
+/// The arguments of a call, read in the order in which its atoms were found: atom ranges do not name theirs.
+struct Leaves<'s> {
+    pieces: Vec<Piece<'s>>,
+    /// The argument of the atom before.
+    at: usize,
+    /// Where that atom began.
+    last: usize,
+}
+
+impl<'s> Leaves<'s> {
+    fn piece_of(&mut self, atom: &Atom) -> Option<Piece<'s>> {
+        let behind = usize::from(atom.range.start < self.last);
+        let spelled = |piece: &&Piece<'s>| {
+            let text = piece.text.get(atom.range.clone());
+            text.is_some_and(|text| text.contains(&atom.norm) || atom.norm.contains(text))
+        };
+        let from = (self.at + behind).min(self.pieces.len());
+        let rest = self.pieces.iter().enumerate().skip(from);
+        let fits = |(_, piece): &(usize, &Piece<'s>)| piece.text.get(atom.range.clone()).is_some();
+        let found = rest.clone().find(|(_, piece)| spelled(piece)).or_else(|| rest.clone().find(fits));
+        let (n, piece) = found?;
+        (self.at, self.last) = (n, atom.range.start);
+        Some(piece.clone().focus_on(atom.range.clone()))
+    }
 }
 
 /// The secrets of all texts; the focus is the secret itself.
@@ -378,7 +393,7 @@ pub(super) fn secrets<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     rows
 }
 
-fn texts_of<'s>(at: At<'s>, block: BlockRef) -> Vec<Piece<'s>> {
+fn texts_of(at: At<'_>, block: BlockRef) -> Vec<Piece<'_>> {
     at.examined.content.blocks.iter().filter(|content| content.at == block).map(Piece::of_block).collect()
 }
 

@@ -83,7 +83,7 @@ pub(super) fn candidates<'s>(
         Noun::Files => row::files(scope),
         Noun::Literals => fingerprinted(row::literals(scope), options),
         Noun::Values => values::rows(scope, &Keys::new(clause.name.as_ref())?),
-        Noun::Claims => row::claims(scope),
+        Noun::Claims => super::claim::rows(scope),
         Noun::Rules => row::rules(scope),
         Noun::Errors => row::errors(scope),
         Noun::Compactions => row::compactions(scope),

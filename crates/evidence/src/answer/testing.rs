@@ -219,6 +219,7 @@ impl Written {
         self.call("Bash", &[("command", command)], result, effects)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a call is told in one line of a test")]
     pub(super) fn call_ending(
         &mut self,
         tool: &str,
@@ -251,7 +252,9 @@ impl Written {
             texts.push((BlockRef { record, block: 0 }, result.to_owned(), None));
         }
         if outcome != Outcome::Ok {
-            effects.iter_mut().for_each(|effect| effect.outcome = outcome);
+            for effect in &mut effects {
+                effect.outcome = outcome;
+            }
         }
         let first = arguments.first().map(|(_, value)| *value).unwrap_or_default();
         let program = if tool == "Bash" { first.split(' ').next().unwrap_or_default() } else { tool };
@@ -310,9 +313,11 @@ impl Written {
         self
     }
 
-    /// Changes what the newest event proves.
-    pub(super) fn examined(&mut self, change: impl FnOnce(&mut Examination)) -> &mut Self {
-        change(&mut self.events.last_mut().unwrap().examination);
+    /// Adds atoms to the newest event, in its first block.
+    pub(super) fn atoms(&mut self, atoms: Vec<Atom>) -> &mut Self {
+        let event = self.events.last_mut().unwrap();
+        let at = event.texts[0].0;
+        event.examination.atoms.extend(atoms.into_iter().map(|atom| (at, atom)));
         self
     }
 
@@ -447,7 +452,7 @@ fn check_quotes(sources: &[&Written], answer: &Answer) {
     let passed = answer.passed_over.iter().map(|passed| &passed.citation);
     for citation in answer.citations.iter().chain(passed) {
         let (start, end) = citation.bytes;
-        let range = start as usize..end as usize;
+        let range = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
         let side = || {
             sources
                 .iter()

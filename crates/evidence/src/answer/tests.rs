@@ -486,7 +486,8 @@ fn secrets_are_cited_by_surroundings_and_fingerprint_only() {
 
 #[test]
 fn long_texts_are_cited_by_line_and_parts_of_texts_by_number() {
-    let rows: String = (0..900).map(|n| format!("{n:05},{},ok\n", n + 960_000)).collect();
+    let rows: Vec<String> = (0..900).map(|n| format!("{n:05},{},ok\n", n + 960_000)).collect();
+    let rows = rows.concat();
     let mut t = Written::new();
     t.bash("cat orders.csv", &rows, vec![effect(Kind::FsRead, "orders.csv")]);
     let answer = check(&t, "list results 00750", Verdict::Supported, "1 match");
@@ -645,6 +646,7 @@ fn answers_have_the_documented_form() {
     assert!(text.contains("certificate: "));
 }
 
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 /// For each union: calls that belong to it, and traps that a naive reading takes for one or misses.
 #[test]
 fn unions_select_what_they_name_and_pass_over_their_traps() {
@@ -789,4 +791,82 @@ fn a_possible_effect_is_neither_yes_nor_no() {
     let anywhere = crate::effect::Effect { target: Target::Under("dir".to_owned()), ..possible };
     t.bash("rm dir/*", "", vec![anywhere]);
     check(&t, "effects kind:fs.delete target:b", Verdict::Insufficient, "neither");
+}
+
+#[test]
+fn claims_are_worth_what_shows_them() {
+    let mut t = Written::new();
+    t.assistant("All 128 tests pass.");
+    let answer = check(
+        &t,
+        "claims tests pass",
+        Verdict::Unverified,
+        "claimed, and no tool call shows it: \"All 128 tests pass.\"",
+    );
+    assert_eq!(answer.citations[0].quote, "All 128 tests pass.");
+    let run = |outcome| crate::effect::Effect {
+        outcome,
+        certainty: Certainty::Definite,
+        ..opaque(Some(Assumption::A1))
+    };
+    let mut t = Written::new();
+    t.bash("cargo test", "128 passed", vec![run(Outcome::Ok)]).assistant("All 128 tests pass.");
+    check(&t, "claims tests pass", Verdict::Supported, "claimed, and shown");
+    check(&t, "claims tests pass status:unverified", Verdict::Insufficient, "no claim with this status");
+    let mut t = Written::new();
+    t.bash("cargo test", "1 failed", vec![run(Outcome::Failed)]).assistant("All 128 tests pass.");
+    check(&t, "claims tests pass", Verdict::Conflicting, "claimed, and shown otherwise");
+    // What is run afterwards does not show what was claimed before.
+    let mut t = Written::new();
+    t.assistant("All 128 tests pass.").bash("cargo test", "128 passed", vec![run(Outcome::Ok)]);
+    check(&t, "claims tests pass", Verdict::Unverified, "claimed");
+    check(&t, "claims deployment", Verdict::Insufficient, "nothing with these words");
+}
+
+#[test]
+fn an_empty_product_contradicts_that_it_exists() {
+    let mut t = Written::new();
+    t.bash("pg_dump -t e > e24.sql", "", vec![effect(Kind::FsWrite, "/srv/e24.sql")]);
+    t.bash(
+        "ls -l e24.sql",
+        "-rw-r--r-- 1 app app 0 Apr  2 10:05 e24.sql",
+        vec![effect(Kind::FsRead, "/srv/e24.sql")],
+    );
+    t.assistant("The partition is gone and the backup file exists.");
+    let answer = check(&t, "claims backup", Verdict::Conflicting, "claimed, and shown otherwise");
+    assert!(answer.citations.iter().any(|citation| citation.quote.contains("app 0 Apr")));
+    let mut t = Written::new();
+    t.bash("pg_dump -t e > e24.sql", "", vec![effect(Kind::FsWrite, "/srv/e24.sql")]);
+    t.bash(
+        "ls -l e24.sql",
+        "-rw-r--r-- 1 app app 120 Apr  2 10:05 e24.sql",
+        vec![effect(Kind::FsRead, "/srv/e24.sql")],
+    );
+    t.assistant("The backup was written to e24.sql.");
+    check(&t, "claims backup", Verdict::Supported, "claimed, and shown");
+}
+
+#[test]
+fn literals_of_a_call_are_cited_from_their_own_argument() {
+    let mut t = Written::new();
+    t.call_ending(
+        "Write",
+        &[("content", "no literal in here"), ("path", "to /etc/hosts"), ("note", "at /etc/fstab")],
+        None,
+        Outcome::Ok,
+        vec![],
+    );
+    let literal = |start: usize, norm: &str| crate::atom::Atom {
+        kind: AtomKind::Path,
+        range: start..start + norm.len(),
+        norm: norm.to_owned(),
+        polarity: crate::atom::Polarity::Positive,
+        modality: crate::atom::Modality::Asserted,
+    };
+    t.atoms(vec![literal(3, "/etc/hosts"), literal(3, "/etc/fstab")]);
+    for (norm, quote) in [("/etc/hosts", "to /etc/hosts"), ("/etc/fstab", "at /etc/fstab")] {
+        let answer =
+            check(&t, &format!("list literals kind:path value:{norm}"), Verdict::Supported, "1 match");
+        assert_eq!(answer.citations[0].quote, quote);
+    }
 }
