@@ -58,7 +58,7 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// `Unavailable` when the bytes cannot be read.
     pub fn of(transcript: &'a Transcript) -> Result<Self> {
-        let facts = ProjectFacts { root: transcript.cwd().map(str::to_owned), home: None };
+        let facts = ProjectFacts { cwd: transcript.cwd().map(str::to_owned), home: None };
         let mut examiner = Examiner::new(facts);
         let nexts = nexts(transcript);
         let mut spans = Vec::with_capacity(transcript.spans().spans.len());
