@@ -28,13 +28,13 @@ fn readable_oddities_are_read_with_a_finding() {
     let with = |text: &str| (session.clone() + &line(text)).into_bytes();
     let mut bom = b"\xEF\xBB\xBF".to_vec();
     bom.extend_from_slice(session.as_bytes());
-    survives(&bom, "bom");
+    survives(&bom, "byte-order-mark");
     survives(session.replace('\n', "\r\n").as_bytes(), "crlf");
     survives((session.clone() + line("glued").trim_end() + &line("on")).as_bytes(), "glued-records");
     survives(&with("a lone \\ud83d surrogate in modules"), "lone-surrogate");
     survives(&with("a NUL \\u0000 in modules"), "nul-escape");
     let odd = |value: &str| (session.clone() + &line("modules").replace("\"userType\":\"external\"", &format!("\"userType\":{value}"))).into_bytes();
-    survives(&odd("NaN"), "not-a-number");
+    survives(&odd("NaN"), "non-finite-number");
     survives(&odd("123456789012345678901234567890"), "huge-integer");
     survives(&odd("\"external\",\"userType\":\"external\""), "duplicate-key");
 }
@@ -44,8 +44,8 @@ fn unreadable_records_are_kept_as_opaque_blocks_and_named() {
     let session = claude_session(2, 400);
     let (first, rest) = session.split_once('\n').unwrap();
     let middle = |bytes: &[u8]| [first.as_bytes(), b"\n", bytes, b"\n", rest.as_bytes()].concat();
-    survives(&middle(b"this is not JSON"), "not-json");
-    survives(&middle(&[0; 64]), "nul-bytes");
+    survives(&middle(b"this is not JSON"), "malformed-record");
+    survives(&middle(&[0; 64]), "nul-padding");
     survives(&middle(b"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"\xff\xfe\"}}"), "invalid-utf8");
     let torn = session.trim_end();
     survives(&torn.as_bytes()[..torn.len() - 40], "torn-record");
@@ -89,9 +89,9 @@ fn what_is_no_transcript_is_refused_by_name() {
 fn limits_are_named_and_memory_stays_bounded() {
     let session = claude_session(1, 400);
     let deep = format!("{{\"type\":\"user\",\"x\":{}1{}}}\n", "[".repeat(100_000), "]".repeat(100_000));
-    survives((session.clone() + &deep).as_bytes(), "too-deep");
+    survives((session.clone() + &deep).as_bytes(), "record-too-deep");
     let long = format!("{{\"type\":\"user\",\"pad\":\"{}\"}}\n", "x".repeat(40 << 20));
-    survives((session.clone() + &long).as_bytes(), "record-too-large");
+    survives((session.clone() + &long).as_bytes(), "record-too-long");
 }
 
 #[test]
