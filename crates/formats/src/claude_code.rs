@@ -1,10 +1,15 @@
 //! Claude Code session logs: one JSON object per line, bound into a tree by `uuid` and `parentUuid`.
 
 mod attachment;
-mod copies;
-mod path;
-mod read;
+
 mod result;
+
+mod read;
+
+mod path;
+
+mod copies;
+
 mod write;
 
 use std::collections::BTreeSet;

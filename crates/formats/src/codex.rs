@@ -1,8 +1,11 @@
 //! Codex rollouts: lines `{timestamp, type, payload}` of items, events and settings.
 
-mod history;
 mod item;
+
 mod read;
+
+mod history;
+
 mod write;
 
 use strongroom_core::error::Result;

@@ -86,6 +86,8 @@ struct Writer<'v> {
     list: Option<ByteRange>,
     /// The values of all records by their first byte.
     values: BTreeMap<u64, Value<'v>>,
+    /// The contents of messages and their parts by their first byte.
+    parts: BTreeMap<u64, Value<'v>>,
     /// Thinking blocks to be removed: the record and the place in its content.
     thinking: BTreeMap<u32, Vec<usize>>,
     patch: Patch,
@@ -99,7 +101,12 @@ impl<'v> Writer<'v> {
         let values =
             fields.chain(messages.iter().copied()).map(|value| (value.range().start(), value)).collect();
         let list = list.map(Value::range);
-        Self { index, messages, list, values, thinking: BTreeMap::new(), patch: Patch::default() }
+        let keys = ["content", "reasoning", "reasoning_content"];
+        let contents =
+            messages.iter().flat_map(|message| keys.into_iter().filter_map(|key| message.get(key)));
+        let parts = contents.flat_map(|content| std::iter::once(content).chain(content.elements()));
+        let parts = parts.map(|part| (part.range().start(), part)).collect();
+        Self { index, messages, list, values, parts, thinking: BTreeMap::new(), patch: Patch::default() }
     }
 
     fn value(&self, record: &Record) -> Option<Value<'v>> {
@@ -107,11 +114,20 @@ impl<'v> Writer<'v> {
     }
 
     fn reclaim(&mut self, at: BlockRef, stub: &str) {
-        let (Some(record), Some(block)) = (self.index.record(at), self.index.block(at)) else { return };
-        let Some(part) = self.value(record).and_then(|value| value.pointer(&block.pointer)) else { return };
+        let Some(block) = self.index.block(at) else { return };
         match &block.kind {
-            BlockKind::Text | BlockKind::Paste | BlockKind::Summary => self.replace_texts(block, stub),
-            BlockKind::Call(facts) => self.empty_arguments(facts.arguments),
+            BlockKind::Text | BlockKind::Paste | BlockKind::Summary => {
+                return self.replace_texts(block, stub);
+            }
+            BlockKind::Call(facts) => return self.empty_arguments(facts.arguments),
+            BlockKind::Thinking
+            | BlockKind::Result(_)
+            | BlockKind::SideData { .. }
+            | BlockKind::Attachment { .. }
+            | BlockKind::Opaque(_) => {}
+        }
+        let Some(part) = self.parts.get(&block.range.start()).copied() else { return };
+        match &block.kind {
             BlockKind::Result(_) => self.replace_result(part, stub),
             BlockKind::Attachment { .. } | BlockKind::Opaque(_) if block.pointer.contains("/content/") => {
                 self.patch.replace(part.range(), text_part(part, stub));
@@ -124,7 +140,7 @@ impl<'v> Writer<'v> {
                     self.thinking.entry(at.record).or_default().push(place);
                 }
             }
-            BlockKind::SideData { .. } | BlockKind::Attachment { .. } | BlockKind::Opaque(_) => {}
+            _ => {}
         }
     }
 

@@ -3,7 +3,6 @@
 //! The question this crate answers: *what do these bytes hold, and how does this agent want them written back?*
 //!
 //! It knows vendors' schemas, JSON with byte offsets, and splicing. It does not know archives, policy or evidence.
-
 //!
 //! Modules are listed in the order in which data flows; a module may use only modules above it.
 

@@ -34,7 +34,7 @@ impl Patch {
     pub(crate) fn remove_members(&mut self, members: &[Value<'_>], gone: &[usize]) {
         let mut kept_end = None;
         for (at, member) in members.iter().enumerate() {
-            if !gone.contains(&at) {
+            if gone.binary_search(&at).is_err() {
                 kept_end = Some(member.range().end());
                 continue;
             }

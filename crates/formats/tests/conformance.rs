@@ -12,5 +12,7 @@
 mod corpus;
 #[path = "conformance/reading.rs"]
 mod reading;
+#[path = "conformance/rules.rs"]
+mod rules;
 #[path = "conformance/splicing.rs"]
 mod splicing;

@@ -1,6 +1,6 @@
 //! Which lines the agent would load: the chain of uuids, boundaries, fan-out, other sessions, rewinds.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use strongroom_core::transcript::{BlockKind, Branch, Record, Visibility};
 
@@ -109,7 +109,7 @@ impl<'l> Forest<'l> {
         let mut sessions = 1;
         for &leaf in leaves.iter().rev() {
             let fresh = self.session(leaf).is_some_and(|session| met.insert(session));
-            if fresh && !self.ancestors(leaf).into_iter().any(|at| self.is_marked(at)) {
+            if fresh && !self.ancestors(leaf).last().is_some_and(|&top| self.is_marked(top)) {
                 sessions += 1;
                 self.walk(leaf, Mark::Past);
             }
@@ -132,40 +132,59 @@ impl<'l> Forest<'l> {
             self.by_id.values().copied().filter(|&at| is_parent.get(at) == Some(&false)).collect();
         ends.sort_unstable();
         let message = |at: usize| matches!(self.role(at), Role::User | Role::Assistant);
-        let mut reached: BTreeMap<usize, usize> = BTreeMap::new();
+        let nearest = self.nearest(message);
+        let mut reached: BTreeSet<usize> = BTreeSet::new();
         for end in ends {
-            let Some(leaf) = self.nearest(end, message) else { continue };
+            let Some(leaf) = nearest.get(end).copied().flatten() else { continue };
             let meta = self.link(leaf).is_some_and(|link| link.meta);
             if self.is_home(leaf) && !meta {
-                reached.insert(leaf, end);
+                reached.insert(leaf);
             }
         }
         if reached.is_empty() {
             let last = (0..self.records.len()).rfind(|&at| message(at) && self.is_home(at));
             return last.into_iter().collect();
         }
-        reached.into_keys().collect()
+        reached.into_iter().collect()
     }
 
-    fn nearest(&self, from: usize, wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut at = from;
-        for _ in 0..=self.records.len() {
-            if wanted(at) {
-                return Some(at);
+    /// For each line the nearest one at or above it that is wanted. Every line is passed once.
+    fn nearest(&self, wanted: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
+        let mut known: Vec<Option<Option<usize>>> = vec![None; self.records.len()];
+        for start in 0..self.records.len() {
+            let mut passed = Vec::new();
+            let mut next = Some(start);
+            let found = loop {
+                let Some(at) = next else { break None };
+                match known.get_mut(at) {
+                    Some(Some(found)) => break *found,
+                    // A ring ends here: what is being walked counts as without a nearest line.
+                    Some(slot) => *slot = Some(None),
+                    None => break None,
+                }
+                passed.push(at);
+                if wanted(at) {
+                    break Some(at);
+                }
+                next = self.parent(at);
+            };
+            for at in passed {
+                if let Some(slot) = known.get_mut(at) {
+                    *slot = Some(found);
+                }
             }
-            at = self.parent(at)?;
         }
-        None
+        known.into_iter().map(Option::flatten).collect()
     }
 
-    /// The line and everything above it up to a root; a ring ends where it closes.
+    /// The line and everything above it up to a root or the first marked line; a ring ends where it closes.
     fn ancestors(&self, from: usize) -> Vec<usize> {
         let mut seen = BTreeSet::new();
         let mut path = Vec::new();
         let mut next = Some(from);
         while let Some(at) = next.filter(|at| seen.insert(*at)) {
             path.push(at);
-            next = self.parent(at);
+            next = self.parent(at).filter(|_| !self.is_marked(at));
         }
         path
     }
@@ -246,12 +265,12 @@ impl<'l> Forest<'l> {
     /// Lines that hang on no path: what a rewind or fork left.
     fn stray(&self) -> Vec<bool> {
         let message = |at: usize| self.is_marked(at) || matches!(self.role(at), Role::User | Role::Assistant);
-        (0..self.records.len())
-            .map(|at| {
-                let chained = self.role(at) != Role::None && self.is_home(at) && !self.is_marked(at);
-                chained && self.nearest(at, message).is_some_and(|nearest| !self.is_marked(nearest))
-            })
-            .collect()
+        let nearest = self.nearest(message);
+        let is_stray = |at: usize| {
+            let chained = self.role(at) != Role::None && self.is_home(at) && !self.is_marked(at);
+            chained && nearest.get(at).copied().flatten().is_some_and(|nearest| !self.is_marked(nearest))
+        };
+        (0..self.records.len()).map(is_stray).collect()
     }
 }
 

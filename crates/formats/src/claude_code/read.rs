@@ -259,9 +259,10 @@ impl Reader {
         let side = value.get("toolUseResult");
         let mut call_id = owned(value, "sourceToolUseID");
         let mut places = Vec::new();
+        let mut parts = message.get("content").into_iter().flat_map(Value::elements);
         for block in &mut record.blocks {
             let BlockKind::Result(facts) = &mut block.kind else { continue };
-            let part = block.pointer.strip_prefix("/message").and_then(|pointer| message.pointer(pointer));
+            let part = parts.find(|part| part.range() == block.range);
             let side_file = part.and_then(|part| result::complete(facts, part, side));
             call_id = facts.call_id.clone().or(call_id);
             places.extend(side_file.map(|file| (facts.call_id.clone(), file)));
@@ -464,9 +465,10 @@ fn command(content: Value<'_>, out: &mut Vec<Block>) {
 /// Takes the user's name off texts that the harness writes as a user.
 fn demote_notices(content: Option<Value<'_>>, blocks: &mut [Block]) {
     let Some(content) = content else { return };
+    let mut parts = content.elements();
     for block in blocks.iter_mut().filter(|block| block.speaker == Speaker::User) {
-        let part =
-            block.pointer.strip_prefix("/message/content").and_then(|pointer| content.pointer(pointer));
+        let whole = content.range() == block.range;
+        let part = if whole { Some(content) } else { parts.find(|part| part.range() == block.range) };
         let text =
             part.and_then(|part| if part.kind() == Kind::String { Some(part) } else { part.get("text") });
         if text.is_some_and(|text| {

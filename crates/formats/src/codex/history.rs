@@ -1,6 +1,6 @@
 //! What the agent would send: replaced histories, turns taken back, copies and outcomes.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use strongroom_core::error::Result;
 use strongroom_core::transcript::{
@@ -116,7 +116,7 @@ pub(super) fn mark_copies(source: &dyn Bytes, records: &mut [Record], reader: &R
     for (record, at) in records.iter().zip(0u32..) {
         let step = usize::try_from(at).ok().and_then(|at| reader.steps.get(at));
         let is_event = record.label.starts_with("event_msg/") && record.kind == RecordKind::Message;
-        let mut used: BTreeSet<BlockRef> = BTreeSet::new();
+        let mut taken: HashMap<Key, usize> = HashMap::new();
         for (block, n) in record.blocks.iter().zip(0u32..) {
             let own = BlockRef { record: at, block: n };
             let Some(key) = key_of(source, block)? else { continue };
@@ -127,9 +127,10 @@ pub(super) fn mark_copies(source: &dyn Bytes, records: &mut [Record], reader: &R
                 }
                 Some(Step::Replaced) => {
                     // The same words said twice are two events: each stands for the earliest that is not yet taken.
+                    let place = taken.entry(key.clone()).or_default();
                     let known = history.entry(key).or_default();
-                    let original = known.iter().find(|original| !used.contains(original)).copied();
-                    used.insert(original.unwrap_or(own));
+                    let original = known.get(*place).copied();
+                    *place += 1;
                     if original.is_none() {
                         known.push(own);
                     }
@@ -163,8 +164,8 @@ fn named_copies(records: &[Record], reader: &Reader) -> Vec<(BlockRef, BlockRef)
     let mut found = Vec::new();
     for copied in &reader.copied {
         let at = records.partition_point(|record| record.range.end() <= copied.range.start());
-        let original = records.iter().take(at).position(|record| record.line == Some(copied.line));
-        let (Some(record), Some(number)) = (records.get(at), original) else { continue };
+        let number = records.partition_point(|record| record.line < Some(copied.line));
+        let Some(record) = records.get(at).filter(|_| number < at) else { continue };
         let Some(original) =
             records.get(number).filter(|original| original.label.starts_with("response_item/"))
         else {

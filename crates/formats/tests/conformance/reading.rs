@@ -6,6 +6,8 @@ use strongroom_core::span::{SpanKind, segment};
 use strongroom_core::transcript::{
     BlockKind, Branch, Cut, Ending, RecordKind, ResultFacts, SideKind, SourceIndex, Speaker, Visibility,
 };
+use strongroom_formats::json::{Kind, Tape, Value};
+use strongroom_formats::lines::Lines;
 use strongroom_formats::{arguments, detect, text};
 
 use crate::corpus::{Sample, fixture, fixtures, for_each_case, for_each_real};
@@ -229,4 +231,33 @@ fn request_bodies_are_understood() {
     assert_eq!(labels(&index, Speaker::Operator), ["system /0"]);
     assert_eq!(labels(&index, Speaker::User).len(), 3);
     assert_eq!(results(&index).len(), 2);
+}
+
+/// Rebuilds a `serde_json` value from a tape.
+fn rebuild(value: Value<'_>) -> serde_json::Value {
+    match value.kind() {
+        Kind::Array => value.elements().map(rebuild).collect::<Vec<_>>().into(),
+        Kind::Object => {
+            let members =
+                value.entries().map(|(key, value)| (key.string().unwrap().into_owned(), rebuild(value)));
+            serde_json::Value::Object(members.collect())
+        }
+        Kind::String => value.string().unwrap().into_owned().into(),
+        Kind::Null | Kind::True | Kind::False | Kind::Number => serde_json::from_slice(value.raw()).unwrap(),
+    }
+}
+
+#[test]
+fn real_lines_are_scanned_as_serde_json_reads_them() {
+    for_each_real(300_000, &mut |sample| {
+        let mut lines = Lines::new(&sample.bytes);
+        let mut tape = Tape::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            let bytes = line.bytes.unwrap();
+            // Lone surrogates are refused there and read here.
+            let Ok(expected) = serde_json::from_slice::<serde_json::Value>(bytes) else { continue };
+            tape.scan(bytes).unwrap();
+            assert_eq!(rebuild(tape.root(bytes, 0).unwrap()), expected, "{}:{}", sample.name, line.number);
+        }
+    });
 }

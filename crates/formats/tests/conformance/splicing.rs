@@ -47,7 +47,9 @@ fn texts(
     for span in spans.spans.iter().filter(|span| !gone.contains(&span.index)) {
         for &at in &span.blocks {
             let block = index.block(at).unwrap();
-            let sealed = block.kind == BlockKind::Thinking && block.text.is_empty();
+            // Request bodies keep the thinking that the API does not let go.
+            let sealed =
+                block.kind == BlockKind::Thinking && (block.text.is_empty() || index.form == Form::Elide);
             if block.visibility == Visibility::Context && block.kind != BlockKind::Summary && !sealed {
                 texts.extend(block.text.iter().map(|range| text(bytes, *range).unwrap()));
             }
