@@ -276,8 +276,13 @@ impl Found {
                 _ => {}
             }
         }
-        if content.blocks.is_empty() && content.span.kind == SpanKind::Opaque {
-            self.unnameable.get_or_insert_with(|| "a record that cannot be read".to_owned());
+        if content.blocks.is_empty() {
+            let why = if content.span.kind == SpanKind::Opaque {
+                "a record that cannot be read"
+            } else {
+                "a record without decoded text"
+            };
+            self.unnameable.get_or_insert_with(|| why.to_owned());
         }
     }
 
