@@ -217,11 +217,10 @@ impl Found {
     /// Atoms and secrets of one decoded text. A secret is no other atom: whoever lists atoms must not repeat it.
     fn text(&mut self, at: BlockRef, argument: Option<&str>, text: &str, voice: Voice) {
         let secrets = secrets::find(text);
+        // Secrets are in order and disjoint.
         let hidden = |atom: &Atom| {
-            let touches = |(range, _): &(Range<usize>, &str)| {
-                atom.range.start < range.end && range.start < atom.range.end
-            };
-            secrets.iter().any(touches)
+            let at = secrets.partition_point(|(range, _)| range.end <= atom.range.start);
+            secrets.get(at).is_some_and(|(range, _)| range.start < atom.range.end)
         };
         for atom in atom::extract(text) {
             // A claim is somebody's; what a tool prints is a result.
@@ -276,8 +275,13 @@ impl Found {
                 _ => {}
             }
         }
-        if content.blocks.is_empty() && content.span.kind == SpanKind::Opaque {
-            self.unnameable.get_or_insert_with(|| "a record that cannot be read".to_owned());
+        if content.blocks.is_empty() {
+            let why = if content.span.kind == SpanKind::Opaque {
+                "a record that cannot be read"
+            } else {
+                "a record without decoded text"
+            };
+            self.unnameable.get_or_insert_with(|| why.to_owned());
         }
     }
 

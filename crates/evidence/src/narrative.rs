@@ -17,6 +17,8 @@ struct Table {
     lead: Vec<String>,
     announce: Vec<String>,
     verbs: BTreeSet<String>,
+    inquiry: BTreeSet<String>,
+    gerunds: BTreeSet<String>,
     ack: BTreeSet<String>,
     user_ack: BTreeSet<String>,
     numbers: BTreeSet<String>,
@@ -74,9 +76,19 @@ fn assistant(text: &str, next: Next) -> Option<&'static str> {
 /// No atom, no negation, no claim, condition, demand or decision, no list, no heading.
 fn holds_nothing(text: &str) -> bool {
     let hard = |kind: AtomKind| kind != AtomKind::Claim;
-    let toned = cues::tone(text)
-        .iter()
-        .any(|found| matches!(found.cue, Cue::Claim | Cue::Decision | Cue::Hypothetical | Cue::Required));
+    let sentences = cues::sentences(text);
+    let asked = |place: usize| {
+        let own = sentences
+            .iter()
+            .find(|range| range.contains(&place))
+            .and_then(|range| Some((range.start, text.get(range.clone())?)));
+        own.is_some_and(|(start, sentence)| place - start >= asserted(sentence).len())
+    };
+    let toned = cues::tone(text).iter().any(|found| match found.cue {
+        Cue::Claim | Cue::Hypothetical => !asked(found.range.start),
+        Cue::Decision | Cue::Required => true,
+        _ => false,
+    });
     let line = |line: &str| {
         let start = line.trim_start();
         start.starts_with(['#', '|', '>', '-', '*', '•', '='])
@@ -86,6 +98,18 @@ fn holds_nothing(text: &str) -> bool {
         && !text.lines().any(line)
         && !atom::extract(text).iter().any(|atom| hard(atom.kind))
         && text.is_ascii_or_quotes()
+}
+
+/// The part of a sentence in front of the word behind which it only asks.
+fn asserted(sentence: &str) -> &str {
+    let mut at = 0;
+    for word in sentence.split_inclusive(' ') {
+        if at > 0 && table().inquiry.contains(word.trim_end()) {
+            return sentence.get(..at).unwrap_or(sentence);
+        }
+        at += word.len();
+    }
+    sentence
 }
 
 trait Plain {
@@ -110,12 +134,13 @@ fn kind_of(sentence: &str) -> Option<Sentence> {
     if table().ack.contains(plain) {
         return Some(Sentence::Opening);
     }
-    let words: Vec<&str> = plain
+    let length = plain.split_whitespace().count();
+    let words: Vec<&str> = asserted(plain)
         .split(|char: char| !(char.is_alphanumeric() || matches!(char, '\'' | '-')))
         .filter(|word| !word.is_empty())
         .collect();
     let refused = |word: &&str| table().numbers.contains(*word) || table().report.contains(*word);
-    if words.len() > WORDS_MAX || words.iter().any(refused) || has_names(sentence) {
+    if length > WORDS_MAX || words.iter().any(refused) || has_names(sentence) {
         return None;
     }
     let ends =
@@ -128,6 +153,11 @@ fn announces(plain: &str) -> bool {
     let mut rest = plain;
     while let Some(behind) = table().lead.iter().find_map(|lead| behind_word(rest, lead)) {
         rest = behind;
+    }
+    let first: String = rest.chars().take_while(|char| char.is_alphanumeric() || *char == '-').collect();
+    let led = rest.len() < plain.len() && table().verbs.contains(&first);
+    if table().gerunds.contains(&first) || led {
+        return true;
     }
     let openings = table().announce.iter().filter_map(|opening| behind_word(rest, opening));
     openings.into_iter().any(|behind| {

@@ -32,8 +32,11 @@ impl Cwd {
     /// Either of two: what holds after a change of directory that may have failed.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
+        // The start has no path, so paths from it are relative: `.` says the same.
+        let named = |cwd: Self| if cwd == Self::Start { Self::at(".") } else { cwd };
         match (self, other) {
             (one, two) if one == two => one,
+            (one, two) if one == Self::Start || two == Self::Start => named(one).or(named(two)),
             (Self::OneOf(mut paths), Self::OneOf(others)) => {
                 paths.extend(others);
                 let mut seen = Vec::new();
@@ -258,6 +261,8 @@ mod tests {
         assert_eq!(facts.resolve(&cwd, "x").scope, Scope::Unknown);
         assert_eq!(facts.resolve(&Cwd::at("/app/a").or(Cwd::at("/app")), "x").scope, Scope::Project);
         assert_eq!(facts.resolve(&Cwd::Start, "a/../b").path, "b");
+        assert_eq!(facts.resolve(&Cwd::Start.or(Cwd::at("/app")), "x").scope, Scope::Project);
+        assert_eq!(facts.resolve(&Cwd::Start.or(Cwd::at("/etc")), "x").scope, Scope::Unknown);
         assert_eq!(facts.resolve(&Cwd::Start, "../b").scope, Scope::Unknown);
     }
 

@@ -9,6 +9,7 @@ mod hooks;
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use strongroom_core::evidence::Certainty;
 
@@ -181,8 +182,8 @@ enum Input {
 struct State {
     cwd: Cwd,
     stack: Vec<Cwd>,
-    vars: BTreeMap<String, Option<String>>,
-    functions: BTreeMap<String, Statement>,
+    vars: Rc<BTreeMap<String, Option<String>>>,
+    functions: Rc<BTreeMap<String, Rc<Statement>>>,
     errexit: bool,
     pipefail: bool,
     place: Option<Scope>,
@@ -191,8 +192,8 @@ struct State {
 
 /// The deepest nesting of functions, scripts in scripts and wrappers.
 const DEPTH_MAX: usize = 8;
-/// How many simple commands are followed before the rest counts as unknown.
-const COMMANDS_MAX: usize = 20_000;
+/// How many statements are followed, loops unrolled, before the rest counts as unknown.
+const STATEMENTS_MAX: usize = 20_000;
 
 struct Tracer<'a> {
     places: &'a ProjectFacts,
@@ -200,6 +201,7 @@ struct Tracer<'a> {
     state: State,
     report: Report,
     depth: usize,
+    followed: usize,
     program: String,
     environment: Option<&'static str>,
     rule: Option<&'static Rule>,
@@ -210,15 +212,25 @@ impl<'a> Tracer<'a> {
         let state = State {
             cwd,
             stack: Vec::new(),
-            vars: BTreeMap::new(),
-            functions: BTreeMap::new(),
+            vars: Rc::default(),
+            functions: Rc::default(),
             errexit: false,
             pipefail: false,
             place: None,
             privilege: Privilege::User,
         };
         let (report, program) = (Report::default(), String::new());
-        Self { places, artifacts, state, report, depth: 0, program, environment: None, rule: None }
+        Self {
+            places,
+            artifacts,
+            state,
+            report,
+            depth: 0,
+            followed: 0,
+            program,
+            environment: None,
+            rule: None,
+        }
     }
 
     fn finish(self) -> Report {
@@ -258,6 +270,13 @@ impl<'a> Tracer<'a> {
     }
 
     fn statement(&mut self, statement: &Statement, guard: Guard, input: &Input) {
+        self.followed += 1;
+        if self.followed > STATEMENTS_MAX {
+            if self.followed == STATEMENTS_MAX + 1 {
+                self.opaque(Target::Unknown, guard);
+            }
+            return;
+        }
         let guard = match statement.wait {
             Wait::Waits => guard,
             Wait::Background => guard.masked(),
@@ -301,7 +320,8 @@ impl<'a> Tracer<'a> {
             Node::Each(name, words, body) => self.each(name, words.as_deref(), body, guard),
             Node::Function(names, body) => {
                 for name in names {
-                    self.state.functions.insert(name.clone(), (**body).clone());
+                    let body = Rc::new((**body).clone());
+                    Rc::make_mut(&mut self.state.functions).insert(name.clone(), body);
                 }
             }
             Node::Words(words) => {
@@ -318,7 +338,7 @@ impl<'a> Tracer<'a> {
         body(self);
         let cwd = self.state.cwd.clone().or(before.cwd);
         self.state.cwd = cwd;
-        for (name, value) in &mut self.state.vars {
+        for (name, value) in Rc::make_mut(&mut self.state.vars) {
             if before.vars.get(name) != Some(value) {
                 *value = None;
             }
@@ -392,23 +412,20 @@ impl<'a> Tracer<'a> {
             && values.iter().all(|value| value.shape == Shape::Literal);
         if known {
             for value in values {
-                self.state.vars.insert(name.to_owned(), Some(value.text));
+                if self.followed > STATEMENTS_MAX {
+                    return;
+                }
+                self.set_variable(name, Some(value.text));
                 self.script(body, guard.masked());
             }
             return;
         }
-        self.state.vars.insert(name.to_owned(), None);
+        self.set_variable(name, None);
         self.branch(|tracer| tracer.script(body, Guard::POSSIBLE));
     }
 
     fn simple(&mut self, simple: &Simple, guard: Guard, input: &Input) {
         self.report.commands += 1;
-        if self.report.commands > COMMANDS_MAX {
-            if self.report.commands == COMMANDS_MAX + 1 {
-                self.opaque(Target::Unknown, guard);
-            }
-            return;
-        }
         let mut bound = Vec::new();
         for (name, word) in &simple.assignments {
             let value = self.expand(word, guard).into_iter().next();
@@ -421,7 +438,7 @@ impl<'a> Tracer<'a> {
             matches!(word.text.as_str(), "export" | "declare" | "local" | "readonly" | "typeset")
         });
         if words.is_empty() || declares {
-            self.state.vars.extend(bound);
+            Rc::make_mut(&mut self.state.vars).extend(bound);
             return;
         }
         self.command(&words, guard, input);
@@ -464,6 +481,10 @@ impl<'a> Tracer<'a> {
         self.rule = None;
     }
 
+    fn set_variable(&mut self, name: &str, value: Option<String>) {
+        Rc::make_mut(&mut self.state.vars).insert(name.to_owned(), value);
+    }
+
     fn note_program(&mut self, name: &str) {
         name.clone_into(&mut self.program);
         if !self.report.programs.iter().any(|own| own == name) {
@@ -472,12 +493,12 @@ impl<'a> Tracer<'a> {
     }
 
     fn call_function(&mut self, body: &Statement, words: &[Arg], guard: Guard, input: &Input) {
-        let saved = self.state.vars.clone();
+        let saved = Rc::clone(&self.state.vars);
         for at in 1..10 {
             let value =
                 words.get(at).filter(|word| word.shape == Shape::Literal).map(|word| word.text.clone());
             let unset = words.get(at).is_none().then(String::new);
-            self.state.vars.insert(at.to_string(), value.or(unset));
+            self.set_variable(&at.to_string(), value.or(unset));
         }
         self.depth += 1;
         self.statement(body, guard, input);
@@ -485,7 +506,7 @@ impl<'a> Tracer<'a> {
         for at in 1..10 {
             let name = at.to_string();
             let old = saved.get(&name).cloned().flatten();
-            self.state.vars.insert(name, old);
+            self.set_variable(&name, old);
         }
     }
 

@@ -281,7 +281,7 @@ impl Lexer<'_> {
         if shape.colons > 0 && shape.slashes > 1 && self.url(start, len) {
             return;
         }
-        self.classified(start, start + len);
+        self.shaped(start, start + len, Some(shape));
     }
 
     fn url(&mut self, start: usize, len: usize) -> bool {
@@ -321,7 +321,12 @@ impl Lexer<'_> {
 
     /// A token that is no ordinary word and no URL.
     fn classified(&mut self, start: usize, end: usize) {
-        let (start, end) = self.trimmed(start, end);
+        self.shaped(start, end, None);
+    }
+
+    /// The same with the shape of the token, where it is known.
+    fn shaped(&mut self, from: usize, to: usize, known: Option<Shape>) {
+        let (start, end) = self.trimmed(from, to);
         let Some(own) = self.text.get(start..end).filter(|own| !own.is_empty()) else { return };
         let bytes = own.as_bytes();
         match bytes {
@@ -343,7 +348,7 @@ impl Lexer<'_> {
         if let Some(at) = memchr::memchr(b'=', bytes) {
             return self.assignment(start, end, at);
         }
-        let shape = Shape::of(bytes);
+        let shape = known.filter(|_| (start, end) == (from, to)).unwrap_or_else(|| Shape::of(bytes));
         if is_numeric(bytes) {
             return self.number(start, end, shape);
         }

@@ -495,11 +495,16 @@ pub(super) fn id_norm(text: &str) -> String {
 
 /// Runs of white space as one blank, without outer quotes and blanks.
 pub(super) fn squeezed(text: &str) -> String {
-    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte >= 0x80;
-    let bytes = text.as_bytes();
-    let runs = bytes.windows(2).any(|pair| matches!(pair, [one, two] if blank(one) && blank(two)));
-    let plain = !runs && !bytes.iter().any(|byte| matches!(byte, b'\n' | b'\t' | b'\r' | 0x0B | 0x0C));
-    if plain && !bytes.first().is_some_and(blank) && !bytes.last().is_some_and(blank) {
+    // Most texts are in this form already: one pass finds out.
+    let mut blank = true;
+    let mut plain = text.is_ascii();
+    for byte in text.bytes() {
+        let own = byte == b' ';
+        let breaks = matches!(byte, b'\n' | b'\t' | b'\r' | 0x0B | 0x0C);
+        plain &= !(breaks || (own && blank));
+        blank = own;
+    }
+    if plain && !blank {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());

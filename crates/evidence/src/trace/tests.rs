@@ -123,6 +123,18 @@ fn the_exit_code_covers_what_it_proves() {
 }
 
 #[test]
+fn loops_in_loops_are_bounded() {
+    let mut script = "rm $a$b$c$d".to_owned();
+    let words: Vec<String> = (0..60).map(|n| n.to_string()).collect();
+    for name in ["d", "c", "b", "a"] {
+        script = format!("for {name} in {}; do {script}; done", words.join(" "));
+    }
+    let report = run(&script);
+    assert!(report.effects.len() <= 20_001);
+    assert!(report.effects.iter().any(|one| one.effect.kind == EffectKind::ExecOpaque));
+}
+
+#[test]
 fn dry_runs_are_reads() {
     for script in ["git push --dry-run", "rsync -n a b", "terraform plan", "patch --dry-run < p"] {
         assert_eq!(mutations(script), Vec::<String>::new(), "{script}");

@@ -1,5 +1,7 @@
 //! The shell's own state, and shells elsewhere.
 
+use std::rc::Rc;
+
 use super::super::{Call, Guard, Input, Tracer};
 use super::{input_text, joined, rest, skip_options};
 use crate::commands::{Arg, Shape};
@@ -45,7 +47,7 @@ pub(super) fn set_options(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
 /// Names that get a value which is not known.
 pub(super) fn poison(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     for word in rest(call) {
-        tracer.state.vars.insert(word.text.clone(), None);
+        tracer.set_variable(&word.text, None);
     }
     tracer.emit(EffectKind::None, Target::Unknown, call.guard);
     true
@@ -127,8 +129,8 @@ fn elsewhere(tracer: &mut Tracer<'_>, place: Scope, body: impl FnOnce(&mut Trace
     let saved = tracer.state.clone();
     tracer.state.place = Some(place);
     tracer.state.cwd = Cwd::Unknown;
-    tracer.state.vars.clear();
-    tracer.state.functions.clear();
+    tracer.state.vars = Rc::default();
+    tracer.state.functions = Rc::default();
     body(tracer);
     tracer.state = saved;
 }
