@@ -43,9 +43,15 @@ impl<'s> Citer<'_, 's> {
         citations
     }
 
-    /// The first citation of a row, for lists of what blocks or nearly matched.
+    /// The most telling citation of a row, for lists of what blocks or nearly matched: a text with a match, or
+    /// else the longest one.
     pub(super) fn first(&self, row: &Row<'s>) -> Option<Citation> {
-        self.row(row).into_iter().next()
+        let matched =
+            |piece: &Piece<'s>| self.clause.cited().any(|term| !term.find_all(piece.text, 1).is_empty());
+        let telling = |piece: &&Piece<'s>| (matched(piece), piece.text.len().min(WHOLE_CHARS_MAX));
+        let own = row.own.iter().filter(|piece| is_worth(piece)).rev().max_by_key(telling);
+        let piece = own.or(row.half.first())?;
+        self.piece(row, piece, Half::Own).into_iter().next()
     }
 
     /// The pieces worth citing: those with a match first, then the others, in order.
@@ -287,8 +293,43 @@ impl<'s> Citer<'_, 's> {
         range.start..end
     }
 
-    /// A hole as a citation: its own bytes and what is missing.
+    /// A hole as a citation: the text that stands there where there is one, and what is missing.
     pub(super) fn hole(&self, hole: &Hole) -> Citation {
+        let note = Some(format!("{}: {}", hole.kind.words(), hole.why));
+        let stands = if hole.text.is_empty() { self.result_at(hole) } else { None };
+        stands.map_or_else(|| self.bare_hole(hole), |citation| Citation { note, ..citation })
+    }
+
+    /// The result in the record of a hole, such as a preview.
+    fn result_at(&self, hole: &Hole) -> Option<Citation> {
+        let source = self.scope.sources.iter().position(|view| view.source == hole.source)?;
+        let view = self.scope.sources.get(source)?;
+        let here = |at: BlockRef| {
+            view.index.record(at).is_some_and(|record| record.line.is_some() && record.line == hole.line)
+        };
+        let span = view.spans.iter().position(|examined| {
+            let blocks = &examined.content.blocks;
+            blocks
+                .iter()
+                .any(|content| matches!(content.block.kind, BlockKind::Result(_)) && here(content.at))
+        })?;
+        let own: Vec<Piece<'s>> = super::row::result_pieces(view.spans.get(span)?);
+        let piece = own.into_iter().find(|piece| here(piece.at))?;
+        let (start, end) = (piece.at, piece.at);
+        let row = Row {
+            view,
+            source,
+            span: Some(span),
+            start,
+            end,
+            what: What::Record,
+            own: Vec::new(),
+            half: Vec::new(),
+        };
+        self.piece(&row, &piece, Half::Other).into_iter().next()
+    }
+
+    fn bare_hole(&self, hole: &Hole) -> Citation {
         let view = self.scope.sources.iter().find(|view| view.source == hole.source);
         let session = view.map_or_else(String::new, |view| view.session.clone());
         let line = hole.line.map(|line| format!("L{line}"));

@@ -53,7 +53,8 @@ static THERE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// A listing of a file without a byte; the first group is its name.
 static EMPTY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?m)^(?:[-l][rwxsStT-]{9}\S?\s+\d+\s+\S+\s+\S+\s+0\s.*?|0\s+)(\S+)\s*$").ok()
+    Regex::new(r#"(?m)(?:[-l][rwxsStT-]{9}\S?\s+\d+\s+\S+\s+\S+\s+0\s+\S+\s+\S+\s+\S+|^0)\s+([^\s\\"]+)"#)
+        .ok()
 });
 
 fn holds(regex: &LazyLock<Option<Regex>>, text: &str) -> bool {

@@ -330,10 +330,16 @@ impl<'c, 's> Case<'c, 's> {
                 found,
             ));
         }
+        if self.is_second_hand(found) {
+            let mut draft = blocked("only a summary says so", found);
+            draft.cited = found.yes.clone();
+            return Ok(draft);
+        }
         if !found.yes.is_empty() {
-            let n = found.yes.len();
+            let rows = self.countable(&found.yes);
+            let n = rows.len();
             let noun = if n == 1 { "match" } else { "matches" };
-            return Ok(self.supported(format!("{n} {noun}{}", remark(&found.yes)), found.yes.clone(), found));
+            return Ok(self.supported(format!("{n} {noun}{}", remark(&rows)), rows, found));
         }
         if self.noun().is_act() {
             return match self.probed(found)? {
@@ -342,6 +348,12 @@ impl<'c, 's> Case<'c, 's> {
             };
         }
         Ok(blocked("nothing with these words", found))
+    }
+
+    /// Whether compactions were found by words of their summaries, which never support anything.
+    fn is_second_hand(&self, found: &Found<'s>) -> bool {
+        let words = self.clause.terms.iter().any(|term| term.is_word() && term.sign == Sign::Holds);
+        self.noun() == Noun::Compactions && words && !found.yes.is_empty()
     }
 
     /// Holes on the side of `row` that is open: before the first, behind the last. Boundaries keep the user's
@@ -406,6 +418,16 @@ impl<'c, 's> Case<'c, 's> {
         self.secrets.mask(text, self.options)
     }
 
+    /// The session of a row, where there are several.
+    fn session_words(&self, row: &Row<'s>) -> String {
+        let own = facet::session_of(row.view, row.start.record);
+        let records = self.scope.sources.iter().flat_map(|view| {
+            view.index.records.iter().map(|record| record.session.as_deref().unwrap_or(&view.session))
+        });
+        let several = records.into_iter().any(|session| session != own);
+        if several { format!(" in session {own}") } else { String::new() }
+    }
+
     fn findings(&self, rows: &[Row<'s>]) -> Vec<Finding> {
         let mut findings: Vec<Finding> = Vec::new();
         for row in rows {
@@ -422,7 +444,12 @@ impl<'c, 's> Case<'c, 's> {
                 }
                 What::Effect(effect) => Finding {
                     key: effect.kind.word().to_owned(),
-                    value: format!("{}: {}", effect.target.words(), effect.outcome),
+                    value: format!(
+                        "{}: {}{}",
+                        effect.target.words(),
+                        effect.outcome,
+                        self.session_words(row)
+                    ),
                 },
                 What::Agent(id) => {
                     Finding { key: "agent".to_owned(), value: id.clone().unwrap_or_else(|| "?".to_owned()) }
@@ -469,13 +496,16 @@ impl<'c, 's> Case<'c, 's> {
             .map(|citation| super::Citation { note: Some("second-hand (summary)".to_owned()), ..citation });
         let citations = dedup(cited.chain(reported).chain(second));
         let blocking = if verdict == Verdict::Insufficient { blocking(&draft, &citer) } else { Vec::new() };
-        let passed_over = if draft.absent { absence::passed_over(self)? } else { Vec::new() };
+        let passes = draft.absent || verdict == Verdict::Unverified && self.noun() != Noun::Claims;
+        let passed_over = if passes { absence::passed_over(self)? } else { Vec::new() };
+        let answer =
+            draft.answer.map(|words| if draft.absent { with_passed(words, &passed_over) } else { words });
         let certificate = draft.absent.then(|| absence::certificate(self));
         Ok(Answer {
             schema: 1,
             reading: self.reading.clone(),
             verdict,
-            answer: draft.answer,
+            answer,
             values: draft.values,
             citations,
             passed_over,
@@ -519,6 +549,17 @@ fn blocking<'s>(draft: &Draft<'s>, citer: &Citer<'_, 's>) -> Vec<PassedOver> {
         Block::Row(row) => citer.first(row).map(|citation| PassedOver { citation, why: why_open(row).1 }),
     });
     cited.take(EVENTS_MAX).collect()
+}
+
+/// An absence in words, with the kinds of what was passed over.
+fn with_passed(words: String, passed: &[PassedOver]) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    for passed in passed {
+        if !kinds.contains(&passed.why.as_str()) {
+            kinds.push(&passed.why);
+        }
+    }
+    if kinds.is_empty() { words } else { format!("{words}; passed over: {}", kinds.join(", ")) }
 }
 
 /// Something that blocks.

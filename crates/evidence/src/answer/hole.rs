@@ -1,6 +1,7 @@
 //! Which holes could hide a match of a question.
 
 use strongroom_core::range::ByteRange;
+use strongroom_core::transcript::RecordKind;
 
 use super::facet::{agent_of, session_of};
 use super::matching::Compiled;
@@ -70,6 +71,8 @@ fn could_hide<'s>(
         return false;
     }
     match row_of(scope, hole) {
+        // A readable record of a kind that is not known hides nothing: `records` searches it.
+        Some(row) if row.record().is_some_and(|record| record.kind == RecordKind::Unknown) => false,
         Some(row) => could_be(hole, &row, clause, positions),
         None => !agent_excludes(hole, clause),
     }

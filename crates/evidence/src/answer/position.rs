@@ -130,15 +130,14 @@ impl<'s> Positions<'s> {
     }
 }
 
-/// The texts of the row's event and of those beside it, of the same agent.
+/// The texts of the row's event and of the one before it, of the same agent: what a row answers to.
 pub(super) fn near<'s>(row: &Row<'s>) -> Vec<&'s str> {
     let Some(span) = row.span else { return Vec::new() };
     let agent = agent_of(row.view, row.start.record);
     let same = |other: &&ExaminedSpan<'_>| agent_of(row.view, other.content.span.record) == agent;
     let before = row.view.spans.get(..span).unwrap_or_default().iter().rev().find(same);
-    let after = row.view.spans.get(span + 1..).unwrap_or_default().iter().find(same);
     let own = row.view.spans.get(span);
-    [before, own, after].into_iter().flatten().flat_map(super::row::all_texts).collect()
+    [before, own].into_iter().flatten().flat_map(super::row::all_texts).collect()
 }
 
 fn on_side<T: Ord>(side: Side, own: &T, place: &T) -> bool {

@@ -49,10 +49,6 @@ const GIVEN: &[&str] = &[
     "authorized",
     "forbade",
     "banned",
-    "asked",
-    "said",
-    "told",
-    "requested",
     "signed off",
 ];
 
@@ -186,7 +182,10 @@ static UNDONE_WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 fn speaks(clause: &Compiled<'_>, text: &str, verbs: &[Pattern]) -> bool {
     let words = clause.terms.iter().filter(|term| {
         term.sign == Sign::Holds
-            && matches!(term.field, None | Some(Field::About | Field::Target | Field::Arg | Field::Cmd))
+            && matches!(
+                term.field,
+                None | Some(Field::About | Field::Target | Field::Arg | Field::Cmd | Field::Env)
+            )
     });
     let (mut all, mut any) = (true, false);
     for term in words {

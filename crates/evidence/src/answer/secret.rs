@@ -1,7 +1,9 @@
 //! The secrets of a scope: known by value, so that no quotation shows one wherever it is repeated.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use strongroom_core::digest::Digest;
 use strongroom_core::transcript::Scalar;
 
@@ -34,23 +36,28 @@ impl<'s> Secrets<'s> {
         Self { values }
     }
 
-    /// Where secrets stand in `text`, in order.
+    /// Where secrets stand in `text`, in order; a password in a URL is one, whoever found it.
     pub(super) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let found = |value: &&'s str| {
             text.match_indices(*value).map(|(at, value)| at..at + value.len()).collect::<Vec<_>>()
         };
         let mut ranges: Vec<Range<usize>> = self.values.iter().flat_map(found).collect();
-        ranges.sort_by_key(|range| range.start);
+        ranges.extend(passwords(text));
+        ranges.sort_by_key(|range| (range.start, range.end));
         ranges
     }
 
     pub(super) fn are_in(&self, text: &str) -> bool {
-        self.values.iter().any(|value| text.contains(*value))
+        self.values.iter().any(|value| text.contains(*value)) || passwords(text).next().is_some()
     }
 
     /// `text` with every secret replaced by its fingerprint; a text that is a part of one goes whole.
     pub(super) fn mask(&self, text: &str, options: &Options<'_>) -> String {
         let mut shown = text.to_owned();
+        let own: Vec<&str> = passwords(text).filter_map(|range| text.get(range)).collect();
+        for password in own {
+            shown = shown.replace(password, &fingerprint(password, options));
+        }
         for value in &self.values {
             if shown.contains(value) {
                 shown = shown.replace(value, &fingerprint(value, options));
@@ -60,6 +67,15 @@ impl<'s> Secrets<'s> {
         }
         shown
     }
+}
+
+static PASSWORD: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"://[^/\s:@\x22']*:([^/\s@\x22']+)@").ok());
+
+/// The passwords in URLs of `text`.
+fn passwords(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let found = PASSWORD.as_ref().into_iter().flat_map(move |regex| regex.captures_iter(text));
+    found.filter_map(|captures| captures.get(1)).map(|password| password.range())
 }
 
 fn value<'s>(blocks: &'s [BlockContent<'s>], secret: &Secret) -> Option<&'s str> {
