@@ -26,15 +26,17 @@ fn variable(name: &str) -> Option<PathBuf> {
 
 /// Opens the archive for writing, making it when there is none.
 pub(crate) fn open_for_writing(args: &Args) -> Result<Archive> {
-    Archive::open(&archive_dir(args)?, Mode::CreateIfMissing)
+    let dir = archive_dir(args)?;
+    Archive::open(&dir, Mode::CreateIfMissing).map_err(|error| named(error, &dir))
 }
 
 /// Opens the archive for reading; `None` when there is none.
 pub(crate) fn open_for_reading(args: &Args) -> Result<Option<Archive>> {
-    match Archive::open(&archive_dir(args)?, Mode::ReadOnly) {
+    let dir = archive_dir(args)?;
+    match Archive::open(&dir, Mode::ReadOnly) {
         Ok(archive) => Ok(Some(archive)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+        Err(error) => Err(named(error, &dir)),
     }
 }
 
@@ -43,8 +45,12 @@ pub(crate) fn open_existing(args: &Args) -> Result<Archive> {
     let dir = archive_dir(args)?;
     Archive::open(&dir, Mode::ReadOnly).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::not_found(format!("there is no archive in {}; compact or import makes one", dir.display())),
-        _ => error,
+        _ => named(error, &dir),
     })
+}
+
+fn named(error: Error, dir: &Path) -> Error {
+    Error::new(error.kind(), format!("archive {}: {error}", dir.display())).caused_by(error)
 }
 
 /// `session.jsonl` becomes `session.compacted.jsonl`.

@@ -141,6 +141,10 @@ impl Parts {
         }
     }
 
+    fn has(&self, code: &str) -> bool {
+        self.findings.iter().any(|finding| finding.code == code)
+    }
+
     fn find(&mut self, level: Level, code: &'static str, line: u32, message: String) {
         self.findings.push(Finding { level, code, line: Some(line), pointer: String::new(), message });
     }
@@ -186,6 +190,9 @@ fn read_line(
         at = BYTE_ORDER_MARK.len();
         parts.frame(piece(line, 0, at), "byte order mark");
         parts.find(Level::Note, "byte-order-mark", 1, "begins with a byte order mark".to_owned());
+    }
+    if bytes.ends_with(b"\r") && !parts.has("crlf") {
+        parts.find(Level::Note, "crlf", line.number, "lines end with a carriage return and a line feed".to_owned());
     }
     let mut values = 0;
     loop {
@@ -275,7 +282,7 @@ fn read_value<'t>(
 fn nul_padding(line: &Line<'_>, bytes: &[u8], at: usize, parts: &mut Parts) -> usize {
     let end = skip(bytes, at, |&byte| byte == 0);
     let message = format!("{} NUL bytes at byte {}", end - at, piece(line, at, end).start());
-    parts.find(Level::Damage, "malformed-record", line.number, message.clone());
+    parts.find(Level::Damage, "nul-padding", line.number, message.clone());
     parts.records.push(opaque(line, piece(line, at, end), "nul-padding", None, message));
     end
 }
@@ -401,8 +408,9 @@ mod tests {
             codes(&parts),
             [
                 ("byte-order-mark", 1),
+                ("crlf", 1),
                 ("glued-records", 4),
-                ("malformed-record", 5),
+                ("nul-padding", 5),
                 ("malformed-record", 6),
                 ("invalid-utf8", 7),
                 ("torn-record", 9)

@@ -69,8 +69,8 @@ fn openai_turn(n: usize) -> Vec<Value> {
     vec![
         json!({ "role": "user", "content": prompt }),
         call(&one, "bash", json!({ "command": command })),
-        json!({ "role": "tool", "tool_call_id": one, "content": log }),
-        call(&two, "write_file", json!({ "path": path, "content": "x" })),
+        json!({ "role": "tool", "tool_call_id": one, "content": &log }),
+        call(&two, "write_file", json!({ "path": path, "content": log })),
         json!({ "role": "tool", "tool_call_id": two, "content": "ok" }),
         json!({ "role": "assistant", "content": format!("Step {n} is finished.") }),
     ]
@@ -107,7 +107,8 @@ fn claude_code_answers_the_same_after_ten_compactions() {
 fn an_original_that_is_gone_becomes_the_only_remaining_account() {
     let home = Home::new();
     let mut messages: Vec<Value> = vec![json!({ "role": "system", "content": "You operate a host." })];
-    (0..4).for_each(|n| messages.extend(openai_turn(n)));
+    // Turn 3, which changes the system, is the oldest here and goes first.
+    [3, 0, 1, 2].into_iter().for_each(|n| messages.extend(openai_turn(n)));
     let file = home.write("run.json", json!({ "messages": messages }).to_string());
     let args = |file: &str, out: &str| {
         ["--json", "compact", file, "--budget", "60%", "--best-effort", "--out", out].map(str::to_owned)

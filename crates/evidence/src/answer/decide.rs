@@ -114,7 +114,8 @@ impl<'c, 's> Case<'c, 's> {
     /// Nothing definite was found: reported, blocked, failed, or absent.
     fn nothing(&self, found: &Found<'s>) -> Draft<'s> {
         let reports = report::find(self.scope, self.clause, self.positions);
-        if !reports.is_empty() {
+        // What is missing may show what is reported: only a scope without holes makes a report all there is.
+        if !reports.is_empty() && found.holes.is_empty() {
             return self.unverified(&reports);
         }
         if !found.maybe.is_empty() || !found.holes.is_empty() {
