@@ -6,13 +6,11 @@ use regex::Regex;
 use strongroom_core::transcript::Speaker;
 
 use super::decide::Case;
-use super::pattern::{Pattern, Tokens};
 use super::position::Lie;
 use super::report::is_done;
 use super::row::{self, Piece, Row, What, sentences};
 use super::{facet, possible};
 use crate::effect::{Effect, EffectKind, Outcome};
-use crate::query::Atom;
 use crate::session::Scope;
 use crate::unions;
 
@@ -121,13 +119,20 @@ pub(super) fn weigh<'s>(case: &Case<'_, 's>, row: &Row<'s>, ledger: &[Row<'s>]) 
     Weight::Unverified
 }
 
+/// For each line of the table of reports: its verbs as whole words, and its kinds.
+static VERBS: LazyLock<Vec<(Regex, &'static [String])>> = LazyLock::new(|| {
+    let compiled = unions::reports().iter().filter_map(|report| {
+        let verbs: Vec<String> = report.reported.iter().map(|verb| regex::escape(verb)).collect();
+        let regex = Regex::new(&format!(r"(?i)\b(?:{})\b", verbs.join("|"))).ok()?;
+        Some((regex, report.kind.as_slice()))
+    });
+    compiled.collect()
+});
+
 /// The kinds whose verbs stand in a sentence.
 fn kinds(text: &str) -> Vec<&'static str> {
-    let word = |verb: &str| {
-        Pattern::new(&Atom::Word(verb.to_owned()), Tokens::Plain).is_ok_and(|pattern| pattern.is_in(text))
-    };
-    let said = unions::reports().iter().filter(|report| report.reported.iter().any(|verb| word(verb)));
-    said.flat_map(|report| report.kind.iter().map(String::as_str)).collect()
+    let said = VERBS.iter().filter(|(regex, _)| regex.is_match(text));
+    said.flat_map(|(_, kinds)| kinds.iter().map(String::as_str)).collect()
 }
 
 /// Whether an effect is what a sentence speaks of: the sentence names its target, or names no path at all. A run

@@ -333,7 +333,7 @@ impl<'c, 's> Case<'c, 's> {
         }
         if self.is_second_hand(found) {
             let mut draft = blocked("only a summary says so", found);
-            draft.cited = found.yes.clone();
+            draft.cited.clone_from(&found.yes);
             return Ok(draft);
         }
         if !found.yes.is_empty() {

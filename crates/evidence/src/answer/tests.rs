@@ -870,3 +870,24 @@ fn literals_of_a_call_are_cited_from_their_own_argument() {
         assert_eq!(answer.citations[0].quote, quote);
     }
 }
+
+#[test]
+fn a_compaction_found_by_words_of_its_summary_supports_nothing() {
+    let mut t = Written::new();
+    t.user("Clean up.").boundary().summary("We cleaned up old accounts.");
+    let answer = check(&t, "list compactions account*", Verdict::Insufficient, "only a summary says so");
+    assert!(answer.citations.iter().any(|citation| citation.quote.contains("cleaned up")));
+    check(&t, "list compactions", Verdict::Supported, "1 match");
+}
+
+#[test]
+fn a_password_in_a_url_is_hidden_even_where_nobody_found_it() {
+    let mut t = Written::new();
+    t.bash("cat .env", "DB=postgres://app:hunter22@db.example:5432/x", vec![effect(Kind::FsRead, ".env")]);
+    for query in ["value values db", "list results postgres", "ever results /x@y|hunter22/"] {
+        let answer = ask(&t, query);
+        let shown = serde_json::to_string(&(&answer.answer, &answer.values, &answer.citations)).unwrap();
+        assert!(answer.verdict == Verdict::Supported && !shown.contains("hunter22"), "{shown}");
+        assert!(shown.contains("@db.example:5432/x"), "{shown}");
+    }
+}
