@@ -14,7 +14,7 @@ use strongroom_core::transcript::{Arguments, BlockKind, Cut, Level, Record, Side
 use strongroom_core::vault::{BoundSpan, Registry as _, Remains};
 use strongroom_evidence::answer::{Answer, Options, Strictness, answer};
 use strongroom_evidence::query::Query;
-use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SourceView};
+use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
 
 use crate::custody::{restore, revision_of_prefix};
 use crate::lineage::{Lineage, trace};
@@ -34,10 +34,21 @@ struct Prepared {
     pointers: BTreeMap<SpanIndex, Pointer>,
 }
 
+/// The full output of a call, from a side file.
+#[derive(Debug)]
+struct FullOutput {
+    /// The name of the transcript that points to it.
+    main: String,
+    call_id: String,
+    name: String,
+    text: String,
+}
+
 /// Sessions made ready to be asked.
 #[derive(Debug, Default)]
 pub struct Asked {
     sources: Vec<Prepared>,
+    outputs: Vec<FullOutput>,
     holes: Vec<Hole>,
 }
 
@@ -66,8 +77,8 @@ impl Asked {
             };
             self.holes.push(hole(&main, record, kind, item.why));
         }
-        for output in &outputs {
-            self.add_output(&main, output, &session)?;
+        for output in outputs {
+            self.add_output(&main, output);
         }
         self.collect(main, &session, archive, GENERATIONS_MAX)?;
         for child in children {
@@ -184,20 +195,25 @@ impl Asked {
         }
     }
 
-    /// Adds the full output of a call as a source of its own.
-    fn add_output(&mut self, main: &Transcript, output: &Output, session: &str) -> Result<()> {
+    /// Notes the full output of a call, or why it is none.
+    fn add_output(&mut self, main: &Transcript, output: Output) {
         let record = output.record.and_then(|at| main.index().records.get(usize::try_from(at).ok()?));
         let len = strongroom_core::transcript::Bytes::len(&output.bytes);
-        if let Some(expected) = output.size_bytes.filter(|&size| size != len) {
-            let why = format!("{} has {len} bytes, the transcript names {expected}", output.place);
-            self.holes.push(hole(main, record, HoleKind::HashDiffers, why));
-            return Ok(());
+        let named = output.size_bytes.filter(|&size| size != len);
+        let text = String::from_utf8(output.bytes);
+        match (named, text) {
+            (Some(named), _) => {
+                let why = format!("{} has {len} bytes, the transcript names {named}", output.place);
+                self.holes.push(hole(main, record, HoleKind::HashDiffers, why));
+            }
+            (None, Err(_)) => {
+                let why = format!("{} is no UTF-8 text", output.place);
+                self.holes.push(hole(main, record, HoleKind::Unreadable, why));
+            }
+            (None, Ok(text)) => {
+                self.outputs.push(FullOutput { main: main.name().to_owned(), call_id: output.call_id, name: output.place, text });
+            }
         }
-        let transcript = Transcript::of_output(output, main.format())?;
-        let agent = main.agent().map(str::to_owned);
-        let (leave_out, pointers) = (BTreeSet::new(), BTreeMap::new());
-        self.sources.push(Prepared { transcript, session: session.to_owned(), agent, leave_out, pointers });
-        Ok(())
     }
 
     /// Answers `query`.
@@ -209,8 +225,21 @@ impl Asked {
         for source in &self.sources {
             scope.sources.push(source.view()?);
         }
+        scope.side_texts = self.outputs.iter().filter_map(|output| self.side_text(output)).collect();
+        scope.read_summaries(self);
         let options = Options { strictness: options.strictness, key: options.fingerprint_key, raw: self };
         answer(query, &scope, &options).map_err(|error| Error::invalid_input(error.to_string()))
+    }
+
+    /// An output at the result block that points to it.
+    fn side_text(&self, output: &FullOutput) -> Option<SideText> {
+        let source = self.sources.iter().position(|source| source.transcript.name() == output.main)?;
+        let blocks = self.sources.get(source)?.transcript.index().blocks();
+        let mut results = blocks.filter(|(_, block)| {
+            matches!(&block.kind, BlockKind::Result(facts) if facts.call_id.as_deref() == Some(&output.call_id))
+        });
+        let (at, _) = results.next()?;
+        Some(SideText { source, at, name: output.name.clone(), text: output.text.clone() })
     }
 
     /// The names of the sources, in order.

@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::{Segmentation, segment};
-use strongroom_core::transcript::{
-    Block, BlockKind, Branch, Bytes, Encoding, Form, Framing, Record, RecordKind, ResultFacts, SideItem, SideKind,
-    SourceIndex, Speaker, TextRange, Visibility,
-};
+use strongroom_core::transcript::{Bytes, SideItem, SideKind, SourceIndex};
 use strongroom_formats::Format;
 
 use crate::files::{FileBytes, names_below, open_below};
@@ -64,19 +61,6 @@ impl Transcript {
             return Err(Error::bug(format!("{name}: spans do not cover the file: {why}")));
         }
         Ok(Self { name, path: None, agent: None, format, source, index, spans })
-    }
-
-    /// The full output of a call as a transcript: each line is a result.
-    ///
-    /// # Errors
-    /// `Bug` when the lines do not cover the output.
-    pub fn of_output(output: &Output, format: &'static dyn Format) -> Result<Self> {
-        let mut index = output_index(output);
-        index.format = format.name();
-        let spans = segment(&index);
-        spans.check_cover(&index).map_err(Error::bug)?;
-        let (name, source) = (output.place.clone(), Box::new(output.bytes.clone()));
-        Ok(Self { name, path: Some(output.path.clone()), agent: None, format, source, index, spans })
     }
 
     /// The name in messages and citations.
@@ -256,58 +240,6 @@ impl SessionFiles {
             size_bytes,
         });
         Ok(())
-    }
-}
-
-fn output_index(output: &Output) -> SourceIndex {
-    let mut records = Vec::new();
-    let mut framing = Vec::new();
-    let mut at = 0;
-    for (line, number) in output.bytes.split_inclusive(|&byte| byte == b'\n').zip(1u32..) {
-        let text = line.strip_suffix(b"\n").unwrap_or(line);
-        let range = ByteRange::new(at, at + Bytes::len(text));
-        let end = at + Bytes::len(line);
-        framing.push(Framing { range: ByteRange::new(range.end(), end), name: "line end" });
-        records.push(output_record(output, range, number));
-        at = end;
-    }
-    SourceIndex {
-        format: "output",
-        form: Form::Fold,
-        len: at,
-        records,
-        framing,
-        findings: Vec::new(),
-        side_items: Vec::new(),
-        usage: Vec::new(),
-    }
-}
-
-fn output_record(output: &Output, range: ByteRange, line: u32) -> Record {
-    let facts = ResultFacts { call_id: Some(output.call_id.clone()), ..ResultFacts::default() };
-    let block = Block {
-        kind: BlockKind::Result(facts),
-        range,
-        pointer: String::new(),
-        speaker: Speaker::Tool,
-        visibility: Visibility::Aside,
-        copy_of: None,
-        text: vec![TextRange { range, encoding: Encoding::Plain }],
-    };
-    Record {
-        line: Some(line),
-        pointer: String::new(),
-        range,
-        kind: RecordKind::Message,
-        label: "output".to_owned(),
-        id: None,
-        message_id: None,
-        time: None,
-        cwd: None,
-        session: None,
-        agent: None,
-        branch: Branch::Active,
-        blocks: vec![block],
     }
 }
 
