@@ -17,12 +17,17 @@ use crate::shared::{files, folder};
 const FOLDERS: [&str; 5] =
     ["claude-code", "claude-code-fixtures", "codex", "derived/openai-chat", "derived/anthropic-messages"];
 
+/// Files in these folders that another tool wrote in a schema of its own.
+const OTHER_FORMATS: [&str; 1] = ["tests/sample_session.json"];
+
 const NOW: Timestamp = Timestamp::from_ms(1_790_000_000_000);
 
 fn real_files() -> Vec<PathBuf> {
     let Some(transcripts) = folder("transcripts") else { return Vec::new() };
     let all = FOLDERS.iter().flat_map(|part| files(&transcripts.join(part)));
-    all.filter(|path| path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl")).collect()
+    all.filter(|path| path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl"))
+        .filter(|path| !OTHER_FORMATS.iter().any(|other| path.ends_with(other)))
+        .collect()
 }
 
 #[test]
