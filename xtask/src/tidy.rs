@@ -70,16 +70,22 @@ fn files(extension: &str) -> Vec<PathBuf> {
 
 #[test]
 fn crates_know_only_what_they_may() {
-    let listed: BTreeSet<String> = EDGES.iter().map(|(name, _)| (*name).to_owned()).filter(|name| name != "../xtask").collect();
+    let listed: BTreeSet<String> =
+        EDGES.iter().map(|(name, _)| (*name).to_owned()).filter(|name| name != "../xtask").collect();
     assert_eq!(members(), listed, "every crate stands in the table of edges");
-    let ours: BTreeSet<String> =
-        EDGES.iter().map(|(name, _)| manifest(name)["package"]["name"].as_str().unwrap().to_owned()).collect();
+    let ours: BTreeSet<String> = EDGES
+        .iter()
+        .map(|(name, _)| manifest(name)["package"]["name"].as_str().unwrap().to_owned())
+        .collect();
     for (name, allowed) in EDGES {
         for dependency in dependencies(name).intersection(&ours) {
             assert!(allowed.contains(&dependency.as_str()), "{name} must not know {dependency}");
         }
         for (library, knowing) in KNOWLEDGE {
-            assert!(!dependencies(name).contains(library) || knowing.contains(&name), "{name} must not name {library}");
+            assert!(
+                !dependencies(name).contains(library) || knowing.contains(&name),
+                "{name} must not name {library}"
+            );
         }
     }
 }
@@ -113,7 +119,11 @@ fn modules_use_only_modules_above_them() {
                 let code = code(&file);
                 for below in &modules[at + 1..] {
                     let uses = format!("crate::{below}::");
-                    assert!(!code.contains(&uses), "{} uses {below}, which stands below {module}", file.display());
+                    assert!(
+                        !code.contains(&uses),
+                        "{} uses {below}, which stands below {module}",
+                        file.display()
+                    );
                     checked += 1;
                 }
             }
@@ -166,7 +176,11 @@ fn nothing_is_left_lying_about() {
         }
         assert!(!text.contains("include!("), "{} includes code by text", path.display());
         let stem = path.file_stem().unwrap().to_string_lossy();
-        assert!(!stem.ends_with(|c: char| c.is_ascii_digit()) || stem == "rfc6962", "{} is a numbered file", path.display());
+        assert!(
+            !stem.ends_with(|c: char| c.is_ascii_digit()) || stem == "rfc6962",
+            "{} is a numbered file",
+            path.display()
+        );
     }
 }
 

@@ -9,5 +9,6 @@ pub(crate) fn now() -> Timestamp {
 
 /// An instant as a date and time in UTC.
 pub(crate) fn words(at: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(at.as_ms()).map_or_else(|_| format!("{} ms", at.as_ms()), |at| at.to_string())
+    jiff::Timestamp::from_millisecond(at.as_ms())
+        .map_or_else(|_| format!("{} ms", at.as_ms()), |at| at.to_string())
 }

@@ -40,7 +40,8 @@ pub(crate) fn run(args: &Args) -> Result<End> {
 /// The policy: the named file, or the defaults.
 fn policy(args: &Args) -> Result<Policy> {
     let Some(path) = &args.policy else { return Ok(Policy::default()) };
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Error::invalid_input(format!("policy {} cannot be read", path.display())).caused_by(error))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Error::invalid_input(format!("policy {} cannot be read", path.display())).caused_by(error)
+    })?;
     Policy::parse(&text, &path.display().to_string())
 }

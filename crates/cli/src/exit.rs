@@ -33,8 +33,10 @@ pub(crate) const fn of(kind: ErrorKind) -> End {
     match kind {
         ErrorKind::InvalidInput | ErrorKind::NotFound => End::Usage,
         ErrorKind::Refused => End::No,
-        ErrorKind::Expired | ErrorKind::Corrupt | ErrorKind::Unavailable | ErrorKind::Busy | ErrorKind::Bug => {
-            End::Unavailable
-        }
+        ErrorKind::Expired
+        | ErrorKind::Corrupt
+        | ErrorKind::Unavailable
+        | ErrorKind::Busy
+        | ErrorKind::Bug => End::Unavailable,
     }
 }

@@ -63,7 +63,8 @@ pub(crate) fn error(error: &Error, json: bool) {
         cause = inner.source();
     }
     if json {
-        let body = serde_json::json!({ "schema": 1, "error": { "kind": kind(error.kind()), "message": text } });
+        let body =
+            serde_json::json!({ "schema": 1, "error": { "kind": kind(error.kind()), "message": text } });
         note(&body.to_string());
         return;
     }

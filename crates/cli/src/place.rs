@@ -15,7 +15,8 @@ pub(crate) fn archive_dir(args: &Args) -> Result<PathBuf> {
     if let Some(data) = variable("XDG_DATA_HOME").filter(|data| data.is_absolute()) {
         return Ok(data.join("strongroom"));
     }
-    let home = variable("HOME").ok_or_else(|| Error::invalid_input("no home directory is known; give --dir"))?;
+    let home =
+        variable("HOME").ok_or_else(|| Error::invalid_input("no home directory is known; give --dir"))?;
     Ok(home.join(".local/share/strongroom"))
 }
 
@@ -44,7 +45,9 @@ pub(crate) fn open_for_reading(args: &Args) -> Result<Option<Archive>> {
 pub(crate) fn open_existing(args: &Args) -> Result<Archive> {
     let dir = archive_dir(args)?;
     Archive::open(&dir, Mode::ReadOnly).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::not_found(format!("there is no archive in {}; compact or import makes one", dir.display())),
+        ErrorKind::NotFound => {
+            Error::not_found(format!("there is no archive in {}; compact or import makes one", dir.display()))
+        }
         _ => named(error, &dir),
     })
 }

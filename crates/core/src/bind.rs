@@ -51,7 +51,9 @@ impl Bound {
 
     /// Bytes that make derived ids unique to this compaction: its tag, or its text where it has none.
     pub fn seed(&self) -> Vec<u8> {
-        self.record.as_ref().map_or_else(|| self.summary.as_bytes().to_vec(), |record| record.tag.as_bytes().to_vec())
+        self.record
+            .as_ref()
+            .map_or_else(|| self.summary.as_bytes().to_vec(), |record| record.tag.as_bytes().to_vec())
     }
 }
 

@@ -25,7 +25,7 @@
 //! #     fn load(&self, pieces: &[PieceId]) -> Result<Vec<Loaded>> { Ok(pieces.iter().map(|_| Loaded::Missing).collect()) }
 //! #     fn stat(&self, pieces: &[PieceId]) -> Result<Vec<Option<PieceStat>>> { Ok(vec![None; pieces.len()]) }
 //! # }
-//! let originals = Originals { pieces: &mut std::iter::empty(), revisions: &[], retention: Retention::Indefinite };
+//! let originals = &mut Originals { pieces: &mut std::iter::empty(), revisions: &[], retention: Retention::Indefinite };
 //! let deposited = deposit(Plan::propose(Vec::new(), 1), originals, &Empty, &mut |_| {});
 //! deposited.judge(&Demand::default(), Timestamp::from_ms(0));
 //! ```
@@ -129,7 +129,7 @@ pub enum DepositStep {
 /// A candidate whose original cannot be stored or read back gets its reason and the run goes on.
 pub fn deposit(
     plan: Plan,
-    originals: Originals<'_>,
+    originals: &mut Originals<'_>,
     vault: &dyn Vault,
     observe: &mut dyn FnMut(DepositStep),
 ) -> Deposited {
@@ -282,7 +282,7 @@ impl Proofs {
                     }
                 }
                 Ok(None) => {
-                    self.fail(at, format!("piece {} is shorter than recorded", id.digest().short(12)))
+                    self.fail(at, format!("piece {} is shorter than recorded", id.digest().short(12)));
                 }
                 Err(why) => self.fail(at, format!("piece {}: {why}", id.digest().short(12))),
             }

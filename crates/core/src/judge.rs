@@ -94,12 +94,12 @@ impl Deposited {
             match may_reclaim_lossily(&candidate.evidence, &state, demand, now) {
                 Ok(permit) => match ground(permit, deposit) {
                     Some((ground, form)) => {
-                        permitted.push(Permitted { candidate, ground, form, index, ordinal: 0 })
+                        permitted.push(Permitted { candidate, ground, form, index, ordinal: 0 });
                     }
                     None => refused.push(Refused { candidate, index, verdict: Withheld::WithGroup }),
                 },
                 Err(verdict) => {
-                    refused.push(Refused { candidate, index, verdict: Withheld::Refused(verdict) })
+                    refused.push(Refused { candidate, index, verdict: Withheld::Refused(verdict) });
                 }
             }
         }

@@ -9,8 +9,8 @@
 //! let summary = CheckedSummary { text: String::new() };
 //! ```
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use crate::digest::{Digest, Tag};
 use crate::evidence::{AtomCounts, Omissions};
@@ -56,18 +56,14 @@ pub struct Line {
 impl Line {
     /// The line as text.
     pub fn render(&self) -> String {
-        let mut text = String::new();
-        for part in &self.parts {
-            // Writing to a string cannot fail.
-            let _: std::fmt::Result = match part {
-                Part::Words(words) => text.write_str(words),
-                Part::Count(count) => write!(text, "{count}"),
-                Part::Span(ordinal) => write!(text, "#{ordinal}"),
-                Part::Spans(first, last) => write!(text, "#{first}-{last}"),
-                Part::Quote { text: quote, .. } => text.write_str(quote),
-            };
-        }
-        text
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Words(words) => Cow::Borrowed(*words),
+            Part::Count(count) => Cow::Owned(count.to_string()),
+            Part::Span(ordinal) => Cow::Owned(format!("#{ordinal}")),
+            Part::Spans(first, last) => Cow::Owned(format!("#{first}-{last}")),
+            Part::Quote { text, .. } => Cow::Borrowed(text.as_str()),
+        });
+        parts.collect()
     }
 }
 
@@ -264,19 +260,11 @@ fn total(gated: &GatedPlan) -> (AtomCounts, u64) {
 }
 
 fn omission_line(omitted: &AtomCounts, unnameable: u64) -> String {
-    let mut line = String::from("left out:");
-    let mut separator = " ";
-    for (kind, count) in omitted.iter() {
-        line.push_str(&format!("{separator}{kind} {count}"));
-        separator = ", ";
-    }
-    if omitted.is_empty() {
-        line.push_str(" nothing that is counted");
-    }
-    if unnameable > 0 {
-        line.push_str(&format!("; {unnameable} spans not analysed, gone whole"));
-    }
-    line
+    let counts: Vec<String> = omitted.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    let counts = if counts.is_empty() { "nothing that is counted".to_owned() } else { counts.join(", ") };
+    let whole =
+        if unnameable > 0 { format!("; {unnameable} spans not analysed, gone whole") } else { String::new() };
+    format!("left out: {counts}{whole}")
 }
 
 fn check_line(line: &Line, gated: &GatedPlan, sources: &dyn Sources, faults: &mut Vec<SummaryFault>) {

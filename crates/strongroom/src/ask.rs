@@ -10,7 +10,9 @@ use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::{SpanIndex, SpanKind};
 use strongroom_core::summary::OPENING;
-use strongroom_core::transcript::{Arguments, BlockKind, Cut, Level, Record, SideKind, TextRange, Visibility};
+use strongroom_core::transcript::{
+    Arguments, BlockKind, Cut, Level, Record, SideKind, TextRange, Visibility,
+};
 use strongroom_core::vault::{BoundSpan, Registry as _, Remains};
 use strongroom_evidence::answer::{Answer, Options, Strictness, answer};
 use strongroom_evidence::query::Query;
@@ -88,9 +90,16 @@ impl Asked {
     }
 
     /// Follows a transcript back through the compactions that made it.
-    fn collect(&mut self, transcript: Transcript, session: &str, archive: Option<&Archive>, depth: usize) -> Result<()> {
+    fn collect(
+        &mut self,
+        transcript: Transcript,
+        session: &str,
+        archive: Option<&Archive>,
+        depth: usize,
+    ) -> Result<()> {
         let reading = Reading::of(&transcript)?;
-        let traced = archive.map_or(Ok(crate::lineage::Traced::default()), |archive| trace(&reading, archive))?;
+        let traced =
+            archive.map_or(Ok(crate::lineage::Traced::default()), |archive| trace(&reading, archive))?;
         let mut leave_out: BTreeSet<SpanIndex> = BTreeSet::new();
         let mut pointers = BTreeMap::new();
         let mut original = None;
@@ -99,16 +108,23 @@ impl Asked {
             self.note_lost_accounts(&transcript, lineage);
             match archive.revision(lineage.record.revision)? {
                 Some(revision) if revision_of_prefix(transcript.source(), revision.len)? == revision.id => {
-                    leave_out.extend(lineage.kept.iter().copied().filter(|&at| starts_behind(&reading, at, revision.len)));
+                    leave_out.extend(
+                        lineage.kept.iter().copied().filter(|&at| starts_behind(&reading, at, revision.len)),
+                    );
                     pointers = pointers_into(&reading, lineage);
                 }
                 Some(revision) => {
                     leave_out.extend(lineage.kept.iter().chain(lineage.stubs.keys()).copied());
                     let (bytes, lost) = restore(archive, &revision)?;
                     for piece in lost {
-                        self.holes.push(Hole { range: piece.range, ..original_gone(&transcript, &piece.why) });
+                        self.holes
+                            .push(Hole { range: piece.range, ..original_gone(&transcript, &piece.why) });
                     }
-                    original = Some(Transcript::from_bytes(transcript.name(), bytes, Some(transcript.format().name()))?);
+                    original = Some(Transcript::from_bytes(
+                        transcript.name(),
+                        bytes,
+                        Some(transcript.format().name()),
+                    )?);
                 }
                 None => self.holes.push(original_gone(&transcript, "its source is not in this archive")),
             }
@@ -157,7 +173,8 @@ impl Asked {
                 block.block.visibility == Visibility::Past && !matches!(block.block.kind, BlockKind::Summary)
             });
         }
-        let findings = reading.transcript.index().findings.iter().filter(|finding| finding.level == Level::Damage);
+        let findings =
+            reading.transcript.index().findings.iter().filter(|finding| finding.level == Level::Damage);
         let located: BTreeSet<Option<u32>> = self.holes.iter().map(|hole| hole.line).collect();
         for finding in findings.filter(|finding| !located.contains(&finding.line)) {
             let records = &reading.transcript.index().records;
@@ -167,13 +184,19 @@ impl Asked {
     }
 
     fn note_span(&mut self, reading: &Reading<'_>, span: &ReadSpan<'_>) {
-        let record = reading.transcript.index().records.get(usize::try_from(span.content.span.record).unwrap_or(usize::MAX));
+        let record = reading
+            .transcript
+            .index()
+            .records
+            .get(usize::try_from(span.content.span.record).unwrap_or(usize::MAX));
         let mut note = |kind, why: String, text: &str| {
             self.holes.push(Hole { text: text.to_owned(), ..hole(reading.transcript, record, kind, why) });
         };
         match span.kind() {
             SpanKind::Opaque => note(HoleKind::Unreadable, "a record that cannot be read".to_owned(), ""),
-            SpanKind::Call if span.content.span.open => note(HoleKind::NoResult, "a call without result".to_owned(), ""),
+            SpanKind::Call if span.content.span.open => {
+                note(HoleKind::NoResult, "a call without result".to_owned(), "")
+            }
             SpanKind::OrphanResult => note(HoleKind::NoCall, "a result without its call".to_owned(), ""),
             SpanKind::Call
             | SpanKind::Utterance
@@ -211,7 +234,12 @@ impl Asked {
                 self.holes.push(hole(main, record, HoleKind::Unreadable, why));
             }
             (None, Ok(text)) => {
-                self.outputs.push(FullOutput { main: main.name().to_owned(), call_id: output.call_id, name: output.place, text });
+                self.outputs.push(FullOutput {
+                    main: main.name().to_owned(),
+                    call_id: output.call_id,
+                    name: output.place,
+                    text,
+                });
             }
         }
     }
@@ -289,7 +317,13 @@ impl RawMap for Asked {
         strongroom_formats::raw_range(bytes, range, decoded).ok()
     }
 
-    fn argument(&self, source: usize, at: Arguments, pointer: &str, decoded: Range<usize>) -> Option<ByteRange> {
+    fn argument(
+        &self,
+        source: usize,
+        at: Arguments,
+        pointer: &str,
+        decoded: Range<usize>,
+    ) -> Option<ByteRange> {
         let bytes = self.sources.get(source)?.transcript.source();
         strongroom_formats::argument_range(bytes, at, pointer, decoded).ok().flatten()
     }
@@ -374,7 +408,9 @@ impl Asked {
 /// As [`SessionFiles::open`].
 pub fn open(path: &Path, format: Option<&str>, archive: Option<&Archive>) -> Result<SessionFiles> {
     match SessionFiles::open(path, format) {
-        Err(error) if error.kind() == ErrorKind::NotFound => from_archive(path, archive).unwrap_or(Err(error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            from_archive(path, archive).unwrap_or(Err(error))
+        }
         other => other,
     }
 }
@@ -386,6 +422,7 @@ fn from_archive(path: &Path, archive: Option<&Archive>) -> Option<Result<Session
     let revision = archive.latest_revision(source.meta.id).ok().flatten()?;
     let restored = restore(archive, &revision);
     Some(restored.and_then(|(bytes, _)| {
-        Transcript::from_bytes(source.meta.name.clone(), bytes, Some(&source.meta.format)).map(SessionFiles::of)
+        Transcript::from_bytes(source.meta.name.clone(), bytes, Some(&source.meta.format))
+            .map(SessionFiles::of)
     }))
 }

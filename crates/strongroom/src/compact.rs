@@ -11,6 +11,9 @@ mod carried;
 mod choose;
 mod masks;
 mod report;
+mod selection;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use strongroom_archive::Archive;
 use strongroom_archive::source::SessionItem;
@@ -20,7 +23,6 @@ pub use strongroom_core::deposit::DepositStep;
 use strongroom_core::deposit::{Deposited, Originals, deposit};
 use strongroom_core::digest::{Digest, PieceId, RevisionId, SourceId, Tag};
 use strongroom_core::error::{Error, Result};
-use strongroom_core::judge::{GatedPlan, Ground, Permitted};
 use strongroom_core::plan::{Candidate, Plan, Wanted};
 use strongroom_core::span::SpanIndex;
 use strongroom_core::summary::{CheckedSummary, check};
@@ -29,7 +31,7 @@ use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Retention, Revi
 use strongroom_formats::Edit;
 
 use crate::custody::{Intake, Terms, meta_of, record, take_in, take_in_output};
-use crate::lineage::{Traced, stub, trace};
+use crate::lineage::{Traced, trace};
 use crate::policy::Policy;
 use crate::reading::{ReadSpan, Reading};
 use crate::summarise::{Reclaimed, Texts, draft};
@@ -37,8 +39,9 @@ use crate::tokens::{self, Budget, Tokens};
 use crate::transcript::SessionFiles;
 
 use carried::{Carried, CarriedReading};
-use choose::{Costs, choose};
+use choose::{Choice, Costs, choose};
 pub use report::Report;
+use selection::{Candidates, Origin, Selection};
 
 /// How a compaction is made.
 #[derive(Debug, Clone)]
@@ -105,15 +108,15 @@ pub enum Step {
 #[derive(Debug)]
 pub enum Outcome {
     /// There was nothing to gain: the output is the input, byte for byte.
-    Unchanged(Report),
+    Unchanged(Box<Report>),
     /// The transcript was compacted.
-    Compacted(Compacted, Report),
+    Compacted(Compacted, Box<Report>),
     /// The budget cannot be met; nothing was bound.
     BudgetNotMet {
         /// The smallest size that can be reached.
         smallest: Tokens,
         /// What stood in the way.
-        report: Report,
+        report: Box<Report>,
     },
 }
 
@@ -135,7 +138,7 @@ pub fn compact(
     let budget = options.budget.of(reading.context_tokens());
     let report = Report::start(&reading, budget);
     if reading.context_tokens() <= budget {
-        return Ok(Outcome::Unchanged(report.because("it fits the budget as it is")));
+        return Ok(Outcome::Unchanged(Box::new(report.because("it fits the budget as it is"))));
     }
     let intake = Intake::of(session.main.source(), source_of(session, archive)?)?;
     let originals = Carried::of(&reading, &traced, intake.revision.id, archive)?;
@@ -162,68 +165,69 @@ struct Run<'a, 'r> {
     budget: Tokens,
 }
 
-/// Where a candidate comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// A span of the transcript.
-    Own(SpanIndex),
-    /// A span of an earlier generation, by its place among those carried over.
-    Carried(usize),
-}
-
-/// The candidates of a plan, each with its origin.
-#[derive(Debug, Default)]
-pub(crate) struct Candidates {
-    list: Vec<Candidate>,
-    origins: Vec<Origin>,
-}
-
-impl Candidates {
-    fn push(&mut self, candidate: Candidate, origin: Origin) {
-        self.list.push(candidate);
-        self.origins.push(origin);
-    }
-}
-
 impl Run<'_, '_> {
     fn go(self, intake: Intake, report: Report, observe: &mut dyn FnMut(Step)) -> Result<Outcome> {
-        let Candidates { list, origins } = self.candidates(intake.revision.id)?;
-        let plan = Plan::propose(list, self.carried.first_free());
+        let (plan, origins) = self.candidates(intake.revision.id)?.propose(self.carried.first_free());
         let deposited = self.deposit(plan, &intake.revision, intake.pieces, observe)?;
         let demand = self.options.policy.demand(self.session.main.name())?;
         let gated = deposited.judge(&demand, self.options.now);
         observe(Step::Judged);
         let report = report.judged(&gated, self.reading, self.traced);
-        let costs = Costs { reading: self.reading, traced: self.traced, origins: &origins };
-        let choice = choose(&costs, gated, self.budget);
+        let costs = Costs { reading: self.reading, traced: self.traced };
+        let choice = choose(&costs, Selection::new(gated, origins), self.budget);
         if let (Some(smallest), Unmet::Stop) = (choice.smallest, self.options.unmet) {
-            return Ok(Outcome::BudgetNotMet { smallest, report });
+            return Ok(Outcome::BudgetNotMet { smallest, report: Box::new(report) });
         }
-        let selected = choice.selected;
-        if !selected.permitted().iter().any(|permitted| is_fresh(permitted, &origins)) {
-            return Ok(Outcome::Unchanged(report.because("nothing more may be reclaimed")));
+        if !choice.selection.reclaims_anything() {
+            return Ok(Outcome::Unchanged(Box::new(report.because("nothing more may be reclaimed"))));
         }
-        let subject = self.subject(&intake.revision, &selected, &origins);
-        let bound = match self.archive.filter(|_| relies_on_record(&selected)) {
+        let bound = self.bind(&choice, &intake.revision, observe)?;
+        self.finish(bound, &choice.selection, report, observe)
+    }
+
+    /// Writes, checks and binds the summary.
+    fn bind(&self, choice: &Choice, revision: &Revision, observe: &mut dyn FnMut(Step)) -> Result<Bound> {
+        let selection = &choice.selection;
+        let bound = match self.archive.filter(|_| selection.relies_on_record()) {
             Some(archive) => {
-                let summary = self.summarise(&selected, &origins, &subject, archive, choice.allowance)?;
+                let subject = self.subject(revision, selection);
+                let tag = tag(selection.gated(), &subject, archive);
+                let summary = self.summarise(selection, &subject, tag, choice.allowance)?;
                 observe(Step::Checked);
-                bind(&selected, &summary, subject, archive, self.options.now)?
+                bind(selection.gated(), &summary, subject, archive, self.options.now)?
             }
-            None => bind_narrative(&selected)?,
+            None => bind_narrative(selection.gated())?,
         };
         observe(Step::Bound);
-        let resume = self.edit(&bound, &selected, &origins).map(|edit| {
-            let main = &self.session.main;
-            main.format().resume(main.index(), &edit)
+        Ok(bound)
+    }
+
+    /// Splices what is bound into the native format.
+    fn finish(
+        &self,
+        bound: Bound,
+        selection: &Selection,
+        report: Report,
+        observe: &mut dyn FnMut(Step),
+    ) -> Result<Outcome> {
+        let main = &self.session.main;
+        let edit = self.edit(&bound, selection)?;
+        let compacted = Compacted::splice(bound, |_| {
+            let bytes = main.format().splice(main.source(), main.index(), main.spans(), &edit)?;
+            match self.options.purpose {
+                Purpose::File => Ok(bytes),
+                Purpose::Resume => main.format().resumable(bytes, &edit),
+            }
         })?;
-        let compacted = Compacted::splice(bound, |bound| self.splice(bound, &selected, &origins))?;
         observe(Step::Spliced);
-        let report = Report { resume, ..report.finished(&self.session.main, &compacted, &selected)? };
+        let resume = main.format().resume(main.index(), &edit);
+        let report = Report { resume, ..report.finished(main, &compacted, selection.gated())? };
         if report.tokens_after >= report.tokens_before {
-            return Ok(Outcome::Unchanged(report.because("the compacted form would not be shorter")));
+            return Ok(Outcome::Unchanged(Box::new(
+                report.because("the compacted form would not be shorter"),
+            )));
         }
-        Ok(Outcome::Compacted(compacted, report))
+        Ok(Outcome::Compacted(compacted, Box::new(report)))
     }
 
     /// What may be wanted: spans carried over, then spans of the context that nothing pins, then spans that stay
@@ -269,8 +273,8 @@ impl Run<'_, '_> {
     }
 
     /// Groups that hold a pinned span, and the newest group of the context.
-    fn pinned_groups(&self) -> std::collections::BTreeSet<u32> {
-        let mut groups: std::collections::BTreeSet<u32> = self
+    fn pinned_groups(&self) -> BTreeSet<u32> {
+        let mut groups: BTreeSet<u32> = self
             .own_spans()
             .filter(|span| span.examination.evidence.pinned.is_some())
             .map(|span| span.content.span.group.0)
@@ -289,8 +293,8 @@ impl Run<'_, '_> {
         let retention = self.options.policy.retention(self.session.main.name(), self.options.now)?;
         let mut pieces = pieces.into_iter().map(Ok);
         let Some(archive) = self.archive else {
-            let originals = Originals { pieces: &mut pieces, revisions: &[], retention };
-            return Ok(deposit(plan, originals, &NoArchive, &mut |_| {}));
+            let mut originals = Originals { pieces: &mut pieces, revisions: &[], retention };
+            return Ok(deposit(plan, &mut originals, &NoArchive, &mut |_| {}));
         };
         let mut revisions = vec![revision.clone()];
         revisions.extend(self.carried.revisions().iter().cloned());
@@ -318,13 +322,10 @@ impl Run<'_, '_> {
         archive.link(main.id, &items)
     }
 
-    fn subject(&self, revision: &Revision, selected: &GatedPlan, origins: &[Origin]) -> Subject {
-        let reclaimed = reclaimed_spans(selected, origins);
-        let neighbours = self
-            .own_spans()
-            .filter(|span| !reclaimed.contains(&span.index()))
-            .map(|span| masks::key(span, selected, origins))
-            .collect();
+    fn subject(&self, revision: &Revision, selection: &Selection) -> Subject {
+        let reclaimed: BTreeSet<SpanIndex> = selection.reclaimed().into_iter().map(|(at, _)| at).collect();
+        let masked: BTreeMap<SpanIndex, u32> = selection.masked().into_iter().collect();
+        let kept = self.own_spans().filter(|span| !reclaimed.contains(&span.index()));
         let earlier = self.traced.lineage.as_ref().map(|lineage| &lineage.record);
         Subject {
             source: revision.source,
@@ -332,29 +333,27 @@ impl Run<'_, '_> {
             format: self.session.main.format().name().to_owned(),
             generation: earlier.map_or(1, |record| record.generation + 1),
             parents: earlier.map_or_else(Vec::new, |record| vec![record.tag]),
-            neighbours,
-            remaining: self.carried.remaining(selected, origins),
+            neighbours: kept.map(|span| masks::key(span, masked.get(&span.index()).copied())).collect(),
+            remaining: self.carried.remaining(&selection.carried()),
         }
     }
 
     /// Drafts until the checked text keeps within `allowance`.
     fn summarise(
         &self,
-        selected: &GatedPlan,
-        origins: &[Origin],
+        selection: &Selection,
         subject: &Subject,
-        archive: &Archive,
+        tag: Tag,
         allowance: Tokens,
     ) -> Result<CheckedSummary> {
-        let spans = self.reclaimed(selected, origins);
+        let spans = self.reclaimed(selection);
         let texts = Texts::of(&spans);
         let remaining: Vec<String> = subject.remaining.iter().map(|span| span.rendering.clone()).collect();
-        let tag: Tag = tag(selected, subject, archive);
-        let kept = report::kept(selected);
+        let kept = report::kept(selection.gated());
         let mut lines = allowance.0.saturating_sub(choose::FRAME.0);
         loop {
             let draft = draft(&spans, &texts, Tokens(lines), remaining.clone());
-            let summary = check(&draft, selected, tag, &kept, &texts)
+            let summary = check(&draft, selection.gated(), tag, &kept, &texts)
                 .map_err(|faults| Error::bug(format!("the summary does not pass its check: {faults:?}")))?;
             let over = tokens::of_message(summary.text()).0.saturating_sub(allowance.0);
             if over == 0 || lines == 0 {
@@ -364,14 +363,14 @@ impl Run<'_, '_> {
         }
     }
 
-    fn reclaimed<'s>(&'s self, selected: &'s GatedPlan, origins: &[Origin]) -> Vec<Reclaimed<'s>> {
-        let mut spans: Vec<Reclaimed<'s>> = selected
-            .permitted()
-            .iter()
-            .filter_map(|permitted| {
-                let span = match origins.get(usize::try_from(permitted.index()).ok()?)? {
-                    Origin::Own(at) => self.reading.span(*at)?,
-                    Origin::Carried(at) => self.carried.span(*at)?,
+    /// The spans under the tag as the summariser sees them, by number.
+    fn reclaimed<'s>(&'s self, selection: &Selection) -> Vec<Reclaimed<'s>> {
+        let mut spans: Vec<Reclaimed<'s>> = selection
+            .spans()
+            .filter_map(|(permitted, origin)| {
+                let span = match origin {
+                    Origin::Own(at) => self.reading.span(at)?,
+                    Origin::Carried(at) => self.carried.span(at)?,
                 };
                 Some(Reclaimed {
                     ordinal: permitted.ordinal(),
@@ -386,23 +385,13 @@ impl Run<'_, '_> {
         spans
     }
 
-    fn splice(&self, bound: &Bound, selected: &GatedPlan, origins: &[Origin]) -> Result<Vec<u8>> {
-        let main = &self.session.main;
-        let edit = self.edit(bound, selected, origins)?;
-        let bytes = main.format().splice(main.source(), main.index(), main.spans(), &edit)?;
-        match self.options.purpose {
-            Purpose::File => Ok(bytes),
-            Purpose::Resume => main.format().resumable(bytes, &edit),
-        }
-    }
-
-    fn edit(&self, bound: &Bound, selected: &GatedPlan, origins: &[Origin]) -> Result<Edit> {
+    fn edit(&self, bound: &Bound, selection: &Selection) -> Result<Edit> {
         Ok(Edit {
             summary: bound.summary().to_owned(),
             seed: bound.seed(),
-            reclaimed: reclaimed_with_stubs(selected, origins),
+            reclaimed: selection.reclaimed(),
             replaced_summaries: self.replaced_summaries(),
-            masks: masks::of(self.reading, selected, origins)?,
+            masks: masks::of(self.reading, &selection.masked())?,
         })
     }
 
@@ -416,13 +405,13 @@ impl Run<'_, '_> {
 /// written leaves every span without a pointer.
 fn deposit_registered(
     plan: Plan,
-    originals: Originals<'_>,
+    mut originals: Originals<'_>,
     archive: &Archive,
     register: impl FnOnce() -> Result<()>,
     observe: &mut dyn FnMut(DepositStep),
 ) -> Deposited {
     let vault = Registering { archive, register: std::cell::Cell::new(Some(register)) };
-    deposit(plan, originals, &vault, observe)
+    deposit(plan, &mut originals, &vault, observe)
 }
 
 /// A vault that registers the sources between storing and reading back.
@@ -471,27 +460,4 @@ impl Vault for NoArchive {
     fn stat(&self, pieces: &[PieceId]) -> Result<Vec<Option<PieceStat>>> {
         Ok(vec![None; pieces.len()])
     }
-}
-
-fn is_fresh(permitted: &Permitted, origins: &[Origin]) -> bool {
-    let origin = usize::try_from(permitted.index()).ok().and_then(|at| origins.get(at));
-    permitted.candidate().wanted == Wanted::Reclaim && matches!(origin, Some(Origin::Own(_)))
-}
-
-fn relies_on_record(selected: &GatedPlan) -> bool {
-    selected.permitted().iter().any(|permitted| !matches!(permitted.ground(), Ground::Narrative(_)))
-}
-
-fn reclaimed_with_stubs(selected: &GatedPlan, origins: &[Origin]) -> Vec<(SpanIndex, String)> {
-    let own = |permitted: &Permitted| match origins.get(usize::try_from(permitted.index()).ok()?)? {
-        Origin::Own(at) if permitted.candidate().wanted == Wanted::Reclaim => Some((*at, stub(permitted.ordinal()))),
-        Origin::Own(_) | Origin::Carried(_) => None,
-    };
-    let mut spans: Vec<(SpanIndex, String)> = selected.permitted().iter().filter_map(own).collect();
-    spans.sort();
-    spans
-}
-
-fn reclaimed_spans(selected: &GatedPlan, origins: &[Origin]) -> std::collections::BTreeSet<SpanIndex> {
-    reclaimed_with_stubs(selected, origins).into_iter().map(|(at, _)| at).collect()
 }

@@ -4,8 +4,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use strongroom_archive::Archive;
-use strongroom_archive::cut::Cutter;
 use strongroom_archive::custody::NewRevision;
+use strongroom_archive::cut::Cutter;
 use strongroom_archive::source::{ItemFacts, SourceMeta, StoredRevision, source_id};
 use strongroom_core::digest::{Digest, PieceId, RevisionId, SourceId};
 use strongroom_core::error::Result;
@@ -60,7 +60,8 @@ impl Intake {
             pieces.push(piece);
             Ok(())
         })?;
-        let revision = revision(id, pieces.iter().map(|piece| (piece.id(), Bytes::len(piece.bytes()))).collect());
+        let revision =
+            revision(id, pieces.iter().map(|piece| (piece.id(), Bytes::len(piece.bytes()))).collect());
         Ok(Self { pieces, revision })
     }
 }
@@ -142,7 +143,8 @@ pub fn take_in(
 /// # Errors
 /// `Unavailable` when nothing was recorded.
 pub fn record(archive: &Archive, meta: &SourceMeta, revision: &Revision, terms: Terms) -> Result<()> {
-    let new = NewRevision { source: meta, pieces: &revision.pieces, retention: terms.retention, at: terms.now };
+    let new =
+        NewRevision { source: meta, pieces: &revision.pieces, retention: terms.retention, at: terms.now };
     archive.put_revision(&new).map(|_| ())
 }
 

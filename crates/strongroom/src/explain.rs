@@ -58,8 +58,14 @@ pub fn explain(
     let reading = Reading::of(transcript)?;
     let custody = Custody::of(transcript, archive)?;
     let demand = policy.demand(transcript.name())?;
-    let wanted = |span: &&ReadSpan<'_>| only.is_none_or(|only| span.index() == SpanIndex(only.saturating_sub(1)));
-    reading.spans.iter().filter(wanted).map(|span| explain_span(&reading, span, &custody, &demand, now)).collect()
+    let wanted =
+        |span: &&ReadSpan<'_>| only.is_none_or(|only| span.index() == SpanIndex(only.saturating_sub(1)));
+    reading
+        .spans
+        .iter()
+        .filter(wanted)
+        .map(|span| explain_span(&reading, span, &custody, &demand, now))
+        .collect()
 }
 
 fn explain_span(
@@ -71,7 +77,9 @@ fn explain_span(
 ) -> Result<Explanation> {
     let evidence = &span.examination.evidence;
     let pointer = custody.state(span)?;
-    let record = usize::try_from(span.content.span.record).ok().and_then(|at| reading.transcript.index().records.get(at));
+    let record = usize::try_from(span.content.span.record)
+        .ok()
+        .and_then(|at| reading.transcript.index().records.get(at));
     let place = record.map_or_else(String::new, |record| {
         record.line.map_or_else(|| record.pointer.clone(), |line| format!("line {line}"))
     });
@@ -81,7 +89,12 @@ fn explain_span(
     Ok(Explanation {
         number: span.index().0 + 1,
         place,
-        what: [speaker, label, &tools].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" "),
+        what: [speaker, label, &tools]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" "),
         class: evidence.class,
         proof: match evidence.class {
             EvidentialClass::Narrative(proof) => Some(proof.rule()),
@@ -129,7 +142,8 @@ impl<'a> Custody<'a> {
         let Some((archive, revision)) = &self.archive else {
             return Ok(PointerState::Missing("not in custody; a compaction deposits it first".to_owned()));
         };
-        let pieces: Vec<_> = revision.pieces_of(&span.content.span.ranges).into_iter().map(|(id, _)| id).collect();
+        let pieces: Vec<_> =
+            revision.pieces_of(&span.content.span.ranges).into_iter().map(|(id, _)| id).collect();
         for (id, loaded) in pieces.iter().zip(archive.load(&pieces)?) {
             match loaded {
                 Loaded::Found(bytes) if strongroom_core::digest::PieceId::of(&bytes) == *id => {}
@@ -140,7 +154,8 @@ impl<'a> Custody<'a> {
             }
         }
         let stats: Option<Vec<_>> = archive.stat(&pieces)?.into_iter().collect();
-        let combined = stats.unwrap_or_default().into_iter().map(|stat| (stat.retention, stat.latency_ms_max));
+        let combined =
+            stats.unwrap_or_default().into_iter().map(|stat| (stat.retention, stat.latency_ms_max));
         let shortest = combined.reduce(|one, two| (one.0.or_shorter(two.0), one.1.max(two.1)));
         Ok(shortest.map_or_else(
             || PointerState::Missing("no piece holds it".to_owned()),

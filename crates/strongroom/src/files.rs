@@ -43,9 +43,13 @@ impl Bytes for FileBytes {
 
     fn read(&self, range: ByteRange) -> Result<Cow<'_, [u8]>> {
         if range.end() > self.len {
-            return Err(Error::invalid_input(format!("bytes {range:?} lie behind the end of {}", self.path.display())));
+            return Err(Error::invalid_input(format!(
+                "bytes {range:?} lie behind the end of {}",
+                self.path.display()
+            )));
         }
-        let len = usize::try_from(range.len()).map_err(|error| Error::unavailable("range too large").caused_by(error))?;
+        let len = usize::try_from(range.len())
+            .map_err(|error| Error::unavailable("range too large").caused_by(error))?;
         let mut bytes = vec![0; len];
         self.file
             .read_exact_at(&mut bytes, range.start())
@@ -91,7 +95,8 @@ pub fn replace(path: &Path, bytes: &[u8], before_rename: &mut dyn FnMut()) -> Re
 /// `NotFound` when there is none, `InvalidInput` when the path leads out of `root` or through a link.
 pub fn open_below(root: &Path, relative: &str) -> Result<FileBytes> {
     let parts: Vec<&str> = relative.split('/').collect();
-    if parts.iter().any(|part| part.is_empty() || matches!(*part, "." | "..") || part.contains(['\0', '\\'])) {
+    if parts.iter().any(|part| part.is_empty() || matches!(*part, "." | "..") || part.contains(['\0', '\\']))
+    {
         return Err(Error::invalid_input(format!("{relative:?} is no place below the session's directory")));
     }
     let mut path = root.to_owned();
@@ -99,7 +104,10 @@ pub fn open_below(root: &Path, relative: &str) -> Result<FileBytes> {
         path.push(part);
         let meta = std::fs::symlink_metadata(&path).map_err(|error| io_error(&path, "read", error))?;
         if meta.is_symlink() {
-            return Err(Error::invalid_input(format!("{} is a symbolic link and is not followed", path.display())));
+            return Err(Error::invalid_input(format!(
+                "{} is a symbolic link and is not followed",
+                path.display()
+            )));
         }
     }
     let file = File::options()

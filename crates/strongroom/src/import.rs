@@ -68,7 +68,8 @@ pub fn import(
 ) -> Result<()> {
     let mut files = Vec::new();
     for path in paths {
-        let meta = std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
+        let meta =
+            std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
         find(path, &meta, &mut files);
     }
     let total = files.iter().map(|(_, len)| len).sum();

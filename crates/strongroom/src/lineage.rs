@@ -61,7 +61,8 @@ pub fn trace(reading: &Reading<'_>, registry: &dyn Registry) -> Result<Traced> {
             _ => unknown.push(span.index()),
         }
     }
-    if found.is_empty() && (!unknown.is_empty() || reading.spans.iter().any(|span| span_stub(span).is_some())) {
+    if found.is_empty() && (!unknown.is_empty() || reading.spans.iter().any(|span| span_stub(span).is_some()))
+    {
         found.extend(record_by_neighbours(reading, registry)?.zip(unknown.first().copied()));
     }
     found.sort_by_key(|(record, _)| record.generation);
@@ -79,7 +80,9 @@ fn may_be_summary(span: &ReadSpan<'_>) -> bool {
     match span.kind() {
         SpanKind::Derived => true,
         SpanKind::Utterance => span.content.blocks.iter().any(|block| {
-            block.block.speaker == Speaker::User && block.text.starts_with(OPENING) && read_stub(&block.text).is_none()
+            block.block.speaker == Speaker::User
+                && block.text.starts_with(OPENING)
+                && read_stub(&block.text).is_none()
         }),
         SpanKind::Thinking
         | SpanKind::Call
@@ -114,7 +117,8 @@ fn is_of(record: &CompactionRecord, reading: &Reading<'_>) -> bool {
 }
 
 fn record_by_neighbours(reading: &Reading<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {
-    let keys: Vec<ContentKey> = reading.spans.iter().filter(|span| span.in_context()).map(|span| span.key).collect();
+    let keys: Vec<ContentKey> =
+        reading.spans.iter().filter(|span| span.in_context()).map(|span| span.key).collect();
     for (tag, _) in registry.by_neighbours(&keys)? {
         if let Some(record) = registry.by_tag(tag)?
             && !record.neighbours.is_empty()

@@ -98,7 +98,10 @@ impl Policy {
     /// `InvalidInput` naming the place and what is wrong with it.
     pub fn parse(text: &str, name: &str) -> Result<Self> {
         let wrong = |error: toml::de::Error| {
-            Error::invalid_input(format!("policy {name}: {}", error.to_string().trim_end().replace('\n', " ")))
+            Error::invalid_input(format!(
+                "policy {name}: {}",
+                error.to_string().trim_end().replace('\n', " ")
+            ))
         };
         let policy = Self { file: toml::from_str(text).map_err(wrong)? };
         // Every value is read once here, so that a later look-up cannot fail.
@@ -116,15 +119,21 @@ impl Policy {
             .chain(file.waiver.iter().filter_map(|rule| rule.source.as_ref()))
             .chain(file.hold.iter().map(|rule| &rule.source));
         for source in sources {
-            globset::Glob::new(source).map_err(|error| Error::invalid_input(format!("source {source:?}: {error}")))?;
+            globset::Glob::new(source)
+                .map_err(|error| Error::invalid_input(format!("source {source:?}: {error}")))?;
         }
         for rule in &file.waiver {
             covers(&rule.covers)?;
             if rule.author.trim().is_empty() || rule.reason.trim().is_empty() {
-                return Err(Error::invalid_input(format!("waiver {:?} needs an author and a reason", rule.id)));
+                return Err(Error::invalid_input(format!(
+                    "waiver {:?} needs an author and a reason",
+                    rule.id
+                )));
             }
         }
-        file.retention_rule.iter().try_for_each(|rule| retention(&rule.keep, Timestamp::from_ms(0)).map(|_| ()))?;
+        file.retention_rule
+            .iter()
+            .try_for_each(|rule| retention(&rule.keep, Timestamp::from_ms(0)).map(|_| ()))?;
         file.retention.iter().try_for_each(|keep| retention(keep, Timestamp::from_ms(0)).map(|_| ()))
     }
 
@@ -154,7 +163,8 @@ impl Policy {
                 });
             }
         }
-        demand.hold = file.hold.iter().find(|rule| matches(&rule.source, source)).map(|rule| rule.reason.clone());
+        demand.hold =
+            file.hold.iter().find(|rule| matches(&rule.source, source)).map(|rule| rule.reason.clone());
         Ok(demand)
     }
 
@@ -163,7 +173,8 @@ impl Policy {
     /// # Errors
     /// `InvalidInput` when a value cannot be read.
     pub fn retention(&self, source: &str, now: Timestamp) -> Result<Retention> {
-        let rule = self.file.retention_rule.iter().find(|rule| matches(&rule.source, source)).map(|rule| &rule.keep);
+        let rule =
+            self.file.retention_rule.iter().find(|rule| matches(&rule.source, source)).map(|rule| &rule.keep);
         rule.or(self.file.retention.as_ref()).map_or(Ok(Retention::Indefinite), |keep| retention(keep, now))
     }
 }
@@ -187,14 +198,17 @@ fn retention(text: &str, now: Timestamp) -> Result<Retention> {
 
 /// Reads `180d`, `12h`, `30m`, `2s` or `500ms`.
 fn duration(text: &str) -> Result<Duration> {
-    const UNITS: [(&str, i64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+    const UNITS: [(&str, i64); 5] =
+        [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(digits.len()..).unwrap_or_default();
     let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|&(_, factor)| factor);
     let number = digits.trim().parse::<i64>().ok().filter(|&number| number >= 0);
     match (number, factor) {
         (Some(number), Some(factor)) => Ok(Duration::from_ms(number.saturating_mul(factor))),
-        _ => Err(Error::invalid_input(format!("{text:?} is no length of time; give one like 180d, 12h, 30m, 2s or 500ms"))),
+        _ => Err(Error::invalid_input(format!(
+            "{text:?} is no length of time; give one like 180d, 12h, 30m, 2s or 500ms"
+        ))),
     }
 }
 

@@ -88,8 +88,12 @@ impl<'a> Reading<'a> {
     pub fn estimate(&self) -> Option<Estimate> {
         let usage = &self.transcript.index().usage;
         let last = usage.last().filter(|last| last.context_tokens > 0)?;
-        let before: Tokens =
-            self.spans.iter().filter(|span| span.content.span.record <= last.record).map(|span| span.tokens).sum();
+        let before: Tokens = self
+            .spans
+            .iter()
+            .filter(|span| span.content.span.record <= last.record)
+            .map(|span| span.tokens)
+            .sum();
         #[expect(clippy::cast_precision_loss, reason = "a ratio of token counts needs no more precision")]
         let factor = last.context_tokens as f64 / before.0.max(1) as f64;
         Some(Estimate { factor, requests: usage.len() })
@@ -139,7 +143,9 @@ fn decode<'a>(transcript: &'a Transcript, span: &'a Span, next: Next) -> Result<
     let mut blocks = Vec::with_capacity(span.blocks.len());
     let mut tokens = Tokens(0);
     for &at in &span.blocks {
-        let Some((record, block)) = transcript.index().record(at).zip(transcript.index().block(at)) else { continue };
+        let Some((record, block)) = transcript.index().record(at).zip(transcript.index().block(at)) else {
+            continue;
+        };
         let copy = block.copy_of.is_some();
         if copy && block.visibility != Visibility::Context {
             continue;
@@ -148,7 +154,9 @@ fn decode<'a>(transcript: &'a Transcript, span: &'a Span, next: Next) -> Result<
         tokens += tokens::of_block(block, &text, &arguments_text(transcript.source(), block)?);
         if !copy {
             let arguments = match &block.kind {
-                BlockKind::Call(call) => Some(strongroom_formats::arguments(transcript.source(), call.arguments)?),
+                BlockKind::Call(call) => {
+                    Some(strongroom_formats::arguments(transcript.source(), call.arguments)?)
+                }
                 _ => None,
             };
             blocks.push(BlockContent { at, record, block, text, arguments });
@@ -248,4 +256,3 @@ fn content_key(content: &SpanContent<'_>) -> ContentKey {
     }
     ContentKey::new(hasher.finish())
 }
-

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use strongroom_archive::Archive;
 use strongroom_core::deposit::span_hash;
-use strongroom_core::error::{Error, Result};
 use strongroom_core::digest::RevisionId;
+use strongroom_core::error::{Error, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar};
 use strongroom_core::vault::{BoundSpan, CompactionRecord, Location, Registry as _, Revision};
@@ -36,11 +36,13 @@ pub fn record(archive: &Archive, pointer: Pointer) -> Result<CompactionRecord> {
 /// # Errors
 /// `InvalidInput` when the pointer has no number, `NotFound` when there is no such span.
 pub fn span(record: &CompactionRecord, pointer: Pointer) -> Result<&BoundSpan> {
-    let ordinal = pointer
-        .ordinal
-        .ok_or_else(|| Error::invalid_input(format!("{pointer} names {} spans; add #<span>", record.spans.len())))?;
+    let ordinal = pointer.ordinal.ok_or_else(|| {
+        Error::invalid_input(format!("{pointer} names {} spans; add #<span>", record.spans.len()))
+    })?;
     let found = record.spans.iter().find(|span| span.ordinal == ordinal);
-    found.ok_or_else(|| Error::not_found(format!("{pointer}: there are {} spans under this tag", record.spans.len())))
+    found.ok_or_else(|| {
+        Error::not_found(format!("{pointer}: there are {} spans under this tag", record.spans.len()))
+    })
 }
 
 /// The exact bytes of a span, compared with its hash.
@@ -54,7 +56,10 @@ pub fn bytes(archive: &Archive, span: &BoundSpan) -> Result<Vec<u8>> {
     let ranges = location.ranges.as_slice().iter();
     let parts = ranges.map(|&range| archive.read(&revision, range)).collect::<Result<Vec<Vec<u8>>>>()?;
     if span_hash(parts.iter().map(Vec::as_slice)) != span.hash {
-        return Err(Error::corrupt(format!("integrity failure at span #{}: its bytes differ from its hash", span.ordinal)));
+        return Err(Error::corrupt(format!(
+            "integrity failure at span #{}: its bytes differ from its hash",
+            span.ordinal
+        )));
     }
     Ok(parts.concat())
 }
@@ -66,8 +71,14 @@ fn revision(archive: &Archive, location: &Location) -> Result<Revision> {
 
 fn location(span: &BoundSpan) -> Result<&Location> {
     span.location.as_ref().ok_or_else(|| {
-        let why = span.waiver.as_ref().map_or("narrative without evidence".to_owned(), |waiver| format!("waiver {waiver}"));
-        Error::not_found(format!("no original of span #{} was kept ({why}); it read: {}", span.ordinal, span.rendering))
+        let why = span
+            .waiver
+            .as_ref()
+            .map_or("narrative without evidence".to_owned(), |waiver| format!("waiver {waiver}"));
+        Error::not_found(format!(
+            "no original of span #{} was kept ({why}); it read: {}",
+            span.ordinal, span.rendering
+        ))
     })
 }
 
@@ -103,7 +114,11 @@ impl<'a> Shower<'a> {
         let transcript = self.sources.get(&location.revision).ok_or_else(missing)?;
         let reading = Reading::of(transcript)?;
         let start = location.ranges.start();
-        let found = reading.spans.iter().find(|span| span.content.span.ranges.start() == start).ok_or_else(missing)?;
+        let found = reading
+            .spans
+            .iter()
+            .find(|span| span.content.span.ranges.start() == start)
+            .ok_or_else(missing)?;
         Ok(render(found, reveal))
     }
 }
@@ -112,10 +127,11 @@ impl<'a> Shower<'a> {
 pub fn render(span: &ReadSpan<'_>, reveal: Reveal) -> String {
     let mut text = String::new();
     for block in &span.content.blocks {
-        let at = block.record.line.map_or_else(|| block.record.pointer.clone(), |line| format!("line {line}"));
-        text.push_str(&format!("[{} {at}{}]\n", block.block.speaker, time(block.record.time)));
+        let at =
+            block.record.line.map_or_else(|| block.record.pointer.clone(), |line| format!("line {line}"));
+        text += &format!("[{} {at}{}]\n", block.block.speaker, time(block.record.time));
         if let BlockKind::Call(call) = &block.block.kind {
-            text.push_str(&format!("call {}\n", call.tool));
+            text += &format!("call {}\n", call.tool);
         }
         if let Some(arguments) = &block.arguments {
             for leaf in &arguments.leaves {
@@ -125,7 +141,7 @@ pub fn render(span: &ReadSpan<'_>, reveal: Reveal) -> String {
                     Scalar::Number(text) => text.clone(),
                     Scalar::String(text) => masked(span, block.at, Some(&leaf.pointer), text, reveal),
                 };
-                text.push_str(&format!("{}: {value}\n", leaf.pointer.trim_start_matches('/')));
+                text += &format!("{}: {value}\n", leaf.pointer.trim_start_matches('/'));
             }
         } else {
             text.push_str(&masked(span, block.at, None, &block.text, reveal));
@@ -136,7 +152,8 @@ pub fn render(span: &ReadSpan<'_>, reveal: Reveal) -> String {
 }
 
 fn time(at: Option<strongroom_core::time::Timestamp>) -> String {
-    at.and_then(|at| jiff::Timestamp::from_millisecond(at.as_ms()).ok()).map_or_else(String::new, |at| format!(" {at}"))
+    at.and_then(|at| jiff::Timestamp::from_millisecond(at.as_ms()).ok())
+        .map_or_else(String::new, |at| format!(" {at}"))
 }
 
 /// `text` with its secrets hidden.
@@ -151,7 +168,11 @@ pub fn masked(
     if reveal == Reveal::Reveal {
         return text;
     }
-    let own = span.examination.secrets.iter().filter(|secret| secret.at == at && secret.argument.as_deref() == argument);
+    let own = span
+        .examination
+        .secrets
+        .iter()
+        .filter(|secret| secret.at == at && secret.argument.as_deref() == argument);
     let mut secrets: Vec<_> = own.collect();
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.range.start));
     for secret in secrets {

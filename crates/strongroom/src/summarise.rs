@@ -88,7 +88,9 @@ fn texts(content: &SpanContent<'_>) -> Vec<SourceText> {
 pub fn draft(spans: &[Reclaimed<'_>], texts: &Texts, allowance: Tokens, remaining: Vec<String>) -> Draft {
     let mut composer = Composer { texts, left: allowance.0, sections: BTreeMap::new() };
     composer.cover(spans);
-    for section in [Section::Effects, Section::PossibleEffects, Section::Failures, Section::Said, Section::Calls] {
+    for section in
+        [Section::Effects, Section::PossibleEffects, Section::Failures, Section::Said, Section::Calls]
+    {
         for span in in_order(section, spans) {
             composer.write(section, span);
         }
@@ -124,8 +126,12 @@ impl Section {
 }
 
 /// What was said last matters most for going on; everything else is filled from the start.
-fn in_order<'s, 'a>(section: Section, spans: &'s [Reclaimed<'a>]) -> Box<dyn Iterator<Item = &'s Reclaimed<'a>> + 's> {
-    let quotable = spans.iter().filter(|span| span.form == ReclaimForm::Summary && span.wanted == Wanted::Reclaim);
+fn in_order<'s, 'a>(
+    section: Section,
+    spans: &'s [Reclaimed<'a>],
+) -> Box<dyn Iterator<Item = &'s Reclaimed<'a>> + 's> {
+    let quotable =
+        spans.iter().filter(|span| span.form == ReclaimForm::Summary && span.wanted == Wanted::Reclaim);
     if section == Section::Said { Box::new(quotable.rev()) } else { Box::new(quotable) }
 }
 
@@ -185,7 +191,10 @@ impl Composer<'_> {
         let mut seen: Vec<(&str, &str, Outcome)> = Vec::new();
         for effect in &span.examination.effects {
             let key = (effect.kind.word(), effect.target.words(), effect.outcome);
-            if effect.kind.access() != Access::Mutation || effect.certainty != certainty || seen.contains(&key) {
+            if effect.kind.access() != Access::Mutation
+                || effect.certainty != certainty
+                || seen.contains(&key)
+            {
                 continue;
             }
             seen.push(key);
@@ -213,8 +222,13 @@ impl Composer<'_> {
             return None;
         }
         let mut line = self.call(span)?;
-        let result = span.content.blocks.iter().find(|block| matches!(block.block.kind, BlockKind::Result(_)))?;
-        let message = result.text.lines().find(|line| is_error(line)).or(result.text.lines().find(|line| !line.trim().is_empty()));
+        let result =
+            span.content.blocks.iter().find(|block| matches!(block.block.kind, BlockKind::Result(_)))?;
+        let message = result
+            .text
+            .lines()
+            .find(|line| is_error(line))
+            .or(result.text.lines().find(|line| !line.trim().is_empty()));
         if let Some(quote) = message.and_then(|text| self.quote(span, Speaker::Tool, text)) {
             line.parts.extend([Part::Words(": "), quote]);
         }
@@ -235,10 +249,11 @@ impl Composer<'_> {
         let BlockKind::Call(facts) = &call.block.kind else { return None };
         let mut parts = vec![Part::Span(span.ordinal), Part::Words(" ")];
         parts.extend(self.quote(span, call.block.speaker, &facts.tool));
-        let argument = call.arguments.iter().flat_map(|tree| &tree.leaves).find_map(|leaf| match &leaf.value {
-            Scalar::String(text) => self.quote(span, call.block.speaker, text),
-            Scalar::Null | Scalar::Bool(_) | Scalar::Number(_) => None,
-        });
+        let argument =
+            call.arguments.iter().flat_map(|tree| &tree.leaves).find_map(|leaf| match &leaf.value {
+                Scalar::String(text) => self.quote(span, call.block.speaker, text),
+                Scalar::Null | Scalar::Bool(_) | Scalar::Number(_) => None,
+            });
         if let Some(argument) = argument {
             parts.extend([Part::Words(" "), argument]);
         }
@@ -258,8 +273,14 @@ impl Composer<'_> {
 
     /// The distinct literals of the reclaimed spans, by kind, as far as the allowance goes.
     fn literals(&mut self, spans: &[Reclaimed<'_>]) {
-        const KINDS: [AtomKind; 6] =
-            [AtomKind::Path, AtomKind::Id, AtomKind::Quantity, AtomKind::Url, AtomKind::Error, AtomKind::Number];
+        const KINDS: [AtomKind; 6] = [
+            AtomKind::Path,
+            AtomKind::Id,
+            AtomKind::Quantity,
+            AtomKind::Url,
+            AtomKind::Error,
+            AtomKind::Number,
+        ];
         let mut written: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
         for line in self.sections.values().flatten() {
             written.extend(atom::extract(&line.1.render()).into_iter().map(|atom| atom.norm));
@@ -340,7 +361,9 @@ fn failed(outcome: Outcome) -> bool {
 
 fn is_error(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
-    ["error", "failed", "fatal", "panic", "exception", "denied", "not found"].iter().any(|word| line.contains(word))
+    ["error", "failed", "fatal", "panic", "exception", "denied", "not found"]
+        .iter()
+        .any(|word| line.contains(word))
 }
 
 fn command(span: &Reclaimed<'_>) -> Option<String> {

@@ -86,7 +86,9 @@ impl std::str::FromStr for Budget {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let malformed = || {
-            Self::Err::invalid_input(format!("{text:?} is no budget; give a share like 20% or tokens like 30000 or 30k"))
+            Self::Err::invalid_input(format!(
+                "{text:?} is no budget; give a share like 20% or tokens like 30000 or 30k"
+            ))
         };
         let number = |digits: &str| digits.trim().replace('_', "").parse::<u64>().map_err(|_| malformed());
         if let Some(percent) = text.strip_suffix('%') {

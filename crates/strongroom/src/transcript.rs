@@ -24,7 +24,10 @@ pub struct Transcript {
 
 impl std::fmt::Debug for Transcript {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transcript").field("name", &self.name).field("spans", &self.spans.spans.len()).finish_non_exhaustive()
+        f.debug_struct("Transcript")
+            .field("name", &self.name)
+            .field("spans", &self.spans.spans.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -189,7 +192,9 @@ impl SessionFiles {
                     Ok(())
                 }
                 SideKind::Child { agent } => self.add_child(root, &item, agent),
-                SideKind::Output { call_id, size_bytes } => self.add_output(root, &item, call_id, *size_bytes),
+                SideKind::Output { call_id, size_bytes } => {
+                    self.add_output(root, &item, call_id, *size_bytes)
+                }
             };
             if let Err(why) = found {
                 self.missing.push(MissingItem { item, why });
@@ -220,17 +225,24 @@ impl SessionFiles {
         let (place, source) = first_that_opens(root, &item.places)?;
         let path = root.join(&place);
         let name = Some(self.main.format.name());
-        let mut child =
-            Transcript::read(path.display().to_string(), Box::new(source), name).map_err(|error| error.to_string())?;
+        let mut child = Transcript::read(path.display().to_string(), Box::new(source), name)
+            .map_err(|error| error.to_string())?;
         child.path = Some(path);
         child.agent = Some(agent.to_owned());
         self.children.push(child);
         Ok(())
     }
 
-    fn add_output(&mut self, root: &Path, item: &SideItem, call_id: &str, size_bytes: Option<u64>) -> Result<(), String> {
+    fn add_output(
+        &mut self,
+        root: &Path,
+        item: &SideItem,
+        call_id: &str,
+        size_bytes: Option<u64>,
+    ) -> Result<(), String> {
         let (place, source) = first_that_opens(root, &item.places)?;
-        let bytes = source.read(ByteRange::new(0, source.len())).map_err(|error| error.to_string())?.into_owned();
+        let bytes =
+            source.read(ByteRange::new(0, source.len())).map_err(|error| error.to_string())?.into_owned();
         self.outputs.push(Output {
             call_id: call_id.to_owned(),
             path: root.join(&place),

@@ -19,7 +19,8 @@ pub(super) fn run(args: &Args, own: &AskArgs) -> Result<End> {
     let fingerprint_key = archive.as_ref().map_or([0; 32], Archive::fingerprint_key);
     let answer = asked.answer(&query, AskOptions { strictness, fingerprint_key })?;
     if args.json {
-        let body = serde_json::to_string(&answer).map_err(|error| Error::bug("the answer is no JSON").caused_by(error))?;
+        let body = serde_json::to_string(&answer)
+            .map_err(|error| Error::bug("the answer is no JSON").caused_by(error))?;
         out::line(&body)?;
     } else {
         if own.file.is_none() {
@@ -37,9 +38,11 @@ fn gather(own: &AskArgs, archive: Option<&Archive>) -> Result<Asked> {
         asked.add(files, archive)?;
         return Ok(asked);
     }
-    let archive = archive.ok_or_else(|| Error::not_found("there is no archive; name a transcript with --in FILE"))?;
+    let archive =
+        archive.ok_or_else(|| Error::not_found("there is no archive; name a transcript with --in FILE"))?;
     let here = (!own.all).then(std::env::current_dir).transpose();
-    let here = here.map_err(|error| Error::unavailable("the current directory cannot be read").caused_by(error))?;
+    let here =
+        here.map_err(|error| Error::unavailable("the current directory cannot be read").caused_by(error))?;
     asked.add_archived(archive, here.as_deref())?;
     if asked.names().is_empty() {
         return Err(Error::not_found(

@@ -90,8 +90,12 @@ impl Target {
         match self {
             Self::Stdout => out::raw(bytes),
             Self::File(path) => {
-                if input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input)) {
-                    return Err(Error::invalid_input(format!("{} is the input, which is never modified", path.display())));
+                if input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input))
+                {
+                    return Err(Error::invalid_input(format!(
+                        "{} is the input, which is never modified",
+                        path.display()
+                    )));
                 }
                 replace(path, bytes, &mut || pause::at("written"))?;
                 pause::at("renamed");

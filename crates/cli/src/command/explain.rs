@@ -55,9 +55,8 @@ fn verdict(explanation: &Explanation) -> &'static str {
         Ok(Permit::Waived(..)) => "may go: waived",
         Err(refused) => match refused.pointer {
             strongroom::gate::PointerState::Missing(_) => "needs custody first",
-            strongroom::gate::PointerState::Unretrievable(_) | strongroom::gate::PointerState::Proved { .. } => {
-                refused.reason.words()
-            }
+            strongroom::gate::PointerState::Unretrievable(_)
+            | strongroom::gate::PointerState::Proved { .. } => refused.reason.words(),
         },
     }
 }

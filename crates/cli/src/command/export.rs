@@ -39,7 +39,10 @@ fn find(archive: &Archive, wanted: &str) -> Result<StoredSource> {
         .collect();
     match (found.pop(), found.len()) {
         (Some(source), 0) => Ok(source),
-        (Some(_), more) => Err(Error::invalid_input(format!("{wanted:?} stands for {} sources; give more of the id", more + 1))),
+        (Some(_), more) => Err(Error::invalid_input(format!(
+            "{wanted:?} stands for {} sources; give more of the id",
+            more + 1
+        ))),
         (None, _) => Err(Error::not_found(format!("no source in the archive is called {wanted:?}"))),
     }
 }

@@ -1,9 +1,9 @@
 //! `strongroom show`.
 
+use strongroom::Result;
 use strongroom::pointer::Pointer;
 use strongroom::show::{Reveal, Shower, bytes, record, span};
 use strongroom::vault::{BoundSpan, CompactionRecord};
-use strongroom::Result;
 
 use crate::args::{Args, ShowArgs};
 use crate::exit::End;

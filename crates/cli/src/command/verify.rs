@@ -20,8 +20,16 @@ pub(super) fn run(args: &Args, own: VerifyArgs) -> Result<End> {
         });
         out::line(&body.to_string())?;
     } else {
-        let read = if own.read_data { format!(" ({} bytes read back and compared)", report.bytes_read) } else { String::new() };
-        let found = if report.is_clean() { "no damage found".to_owned() } else { format!("{} problems", report.problems.len()) };
+        let read = if own.read_data {
+            format!(" ({} bytes read back and compared)", report.bytes_read)
+        } else {
+            String::new()
+        };
+        let found = if report.is_clean() {
+            "no damage found".to_owned()
+        } else {
+            format!("{} problems", report.problems.len())
+        };
         out::line(&format!("{} pieces{read}: {found}", report.pieces))?;
         report.problems.iter().try_for_each(|problem| out::line(&problem.to_string()))?;
         if let Some(checkpoint) = checkpoint {

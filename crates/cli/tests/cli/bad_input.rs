@@ -11,9 +11,15 @@ fn survives(bytes: &[u8], code: &str) {
     let home = Home::new();
     let file = home.write("s.jsonl", bytes);
     let file = file.to_str().unwrap();
-    let report = home.run(&["--json", "compact", file, "--budget", "90%", "--best-effort", "--out", "out.jsonl"]).json(0);
-    let codes: Vec<&str> =
-        report["findings"].as_array().unwrap().iter().filter_map(|finding| finding["code"].as_str()).collect();
+    let report = home
+        .run(&["--json", "compact", file, "--budget", "90%", "--best-effort", "--out", "out.jsonl"])
+        .json(0);
+    let codes: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|finding| finding["code"].as_str())
+        .collect();
     assert!(codes.contains(&code), "{code} is not among {codes:?}");
     home.run(&["import", file]).ends(0);
     home.run(&["export", file, "--out", "back.jsonl"]).ends(0);
@@ -33,7 +39,11 @@ fn readable_oddities_are_read_with_a_finding() {
     survives((session.clone() + line("glued").trim_end() + &line("on")).as_bytes(), "glued-records");
     survives(&with("a lone \\ud83d surrogate in modules"), "lone-surrogate");
     survives(&with("a NUL \\u0000 in modules"), "nul-escape");
-    let odd = |value: &str| (session.clone() + &line("modules").replace("\"userType\":\"external\"", &format!("\"userType\":{value}"))).into_bytes();
+    let odd = |value: &str| {
+        (session.clone()
+            + &line("modules").replace("\"userType\":\"external\"", &format!("\"userType\":{value}")))
+            .into_bytes()
+    };
     survives(&odd("NaN"), "non-finite-number");
     survives(&odd("123456789012345678901234567890"), "huge-integer");
     survives(&odd("\"external\",\"userType\":\"external\""), "duplicate-key");
@@ -46,7 +56,10 @@ fn unreadable_records_are_kept_as_opaque_blocks_and_named() {
     let middle = |bytes: &[u8]| [first.as_bytes(), b"\n", bytes, b"\n", rest.as_bytes()].concat();
     survives(&middle(b"this is not JSON"), "malformed-record");
     survives(&middle(&[0; 64]), "nul-padding");
-    survives(&middle(b"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"\xff\xfe\"}}"), "invalid-utf8");
+    survives(
+        &middle(b"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"\xff\xfe\"}}"),
+        "invalid-utf8",
+    );
     let torn = session.trim_end();
     survives(&torn.as_bytes()[..torn.len() - 40], "torn-record");
 }
@@ -54,7 +67,12 @@ fn unreadable_records_are_kept_as_opaque_blocks_and_named() {
 #[test]
 fn unknown_records_and_unpaired_calls_are_kept_and_named() {
     let session = claude_session(2, 400);
-    survives((session.clone() + "{\"type\":\"hologram\",\"uuid\":\"u-1\",\"sessionId\":\"s\",\"parentUuid\":null}\n").as_bytes(), "unknown-record");
+    survives(
+        (session.clone()
+            + "{\"type\":\"hologram\",\"uuid\":\"u-1\",\"sessionId\":\"s\",\"parentUuid\":null}\n")
+            .as_bytes(),
+        "unknown-record",
+    );
     let home = Home::new();
     let lines: Vec<&str> = session.lines().filter(|line| !line.contains("tool_result")).collect();
     let file = home.write("s.jsonl", lines.join("\n"));

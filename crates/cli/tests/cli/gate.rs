@@ -51,7 +51,9 @@ fn refused_spans_stand_verbatim(input: &std::path::Path, output: &std::path::Pat
 
 #[test]
 fn a_byte_flipped_in_the_store_refuses_the_spans_in_it_and_no_others() {
-    tampered("UPDATE blob SET body = CAST(substr(body, 1, 40) || x'00FF00' || substr(body, 44) AS BLOB) WHERE rowid = (SELECT min(rowid) FROM blob)");
+    tampered(
+        "UPDATE blob SET body = CAST(substr(body, 1, 40) || x'00FF00' || substr(body, 44) AS BLOB) WHERE rowid = (SELECT min(rowid) FROM blob)",
+    );
 }
 
 #[test]

@@ -28,12 +28,14 @@ fn queries(generation: usize) -> Vec<&'static str> {
 fn essence(home: &Home, file: &str, query: &str) -> Value {
     let run = home.run(&["--json", "ask", query, "--in", file]);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"));
-    let quotes: Vec<&Value> = answer["citations"].as_array().unwrap().iter().map(|one| &one["quote"]).collect();
+    let quotes: Vec<&Value> =
+        answer["citations"].as_array().unwrap().iter().map(|one| &one["quote"]).collect();
     json!({ "query": query, "verdict": answer["verdict"], "answer": answer["answer"], "quotes": quotes })
 }
 
 fn turn(n: usize) -> (String, String, String) {
-    let log: String = (0..60).map(|line| format!("unit {n:03} line {line} value={}\n", n * 7919 + line * 13)).collect();
+    let log: String =
+        (0..60).map(|line| format!("unit {n:03} line {line} value={}\n", n * 7919 + line * 13)).collect();
     (format!("Please do step {n} now."), format!("cat logs/unit_{n:03}.log"), log)
 }
 
@@ -49,7 +51,18 @@ fn openai_chat_answers_the_same_after_ten_compactions() {
             compacted.extend(messages);
         }
         let file = home.write("run.json", json!({ "messages": compacted }).to_string());
-        let report = home.run(&["--json", "compact", file.to_str().unwrap(), "--budget", "70%", "--best-effort", "--out", "next.json"]).json(0);
+        let report = home
+            .run(&[
+                "--json",
+                "compact",
+                file.to_str().unwrap(),
+                "--budget",
+                "70%",
+                "--best-effort",
+                "--out",
+                "next.json",
+            ])
+            .json(0);
         assert!(report["tokens"]["after"].as_u64() <= report["tokens"]["before"].as_u64(), "{report}");
         let text = std::fs::read_to_string(home.path("next.json")).unwrap();
         let body: Value = serde_json::from_str(&text).unwrap();
@@ -95,12 +108,25 @@ fn claude_code_answers_the_same_after_ten_compactions() {
                 let (prompt, command, log) = turn(generation * 2 + step);
                 own.user(&prompt);
                 own.call("Bash", &json!({ "command": command }), &log);
-                let path = if generation == 1 { "/etc/app/unit.conf".to_owned() } else { format!("/srv/ws/app/out_{generation}_{step}.txt") };
+                let path = if generation == 1 {
+                    "/etc/app/unit.conf".to_owned()
+                } else {
+                    format!("/srv/ws/app/out_{generation}_{step}.txt")
+                };
                 own.call("Write", &json!({ "file_path": path, "content": "x" }), "File created successfully");
             }
         }
         let file = home.write("run.jsonl", &session.text);
-        home.run(&["compact", file.to_str().unwrap(), "--budget", "70%", "--best-effort", "--out", "next.jsonl"]).ends(0);
+        home.run(&[
+            "compact",
+            file.to_str().unwrap(),
+            "--budget",
+            "70%",
+            "--best-effort",
+            "--out",
+            "next.jsonl",
+        ])
+        .ends(0);
         let text = std::fs::read_to_string(home.path("next.jsonl")).unwrap();
         session = ClaudeSession::continued(&text);
         let whole = home.write("full.jsonl", &full.text);
@@ -128,7 +154,8 @@ fn an_original_that_is_gone_becomes_the_only_remaining_account() {
     run(file.to_str().unwrap(), "first.json");
     assert!(home.tamper("DELETE FROM blob") > 0);
     std::fs::remove_file(&file).unwrap();
-    let mut body: Value = serde_json::from_str(&std::fs::read_to_string(home.path("first.json")).unwrap()).unwrap();
+    let mut body: Value =
+        serde_json::from_str(&std::fs::read_to_string(home.path("first.json")).unwrap()).unwrap();
     let messages = body["messages"].as_array_mut().unwrap();
     (4..8).for_each(|n| messages.extend(openai_turn(n)));
     home.write("second.json", body.to_string());
@@ -138,7 +165,8 @@ fn an_original_that_is_gone_becomes_the_only_remaining_account() {
     let answer = essence(&home, "third.json", "changes system-config");
     assert_eq!(answer["verdict"], "insufficient", "{answer}");
     // Once more: the account stays word for word.
-    let account = text.split("only remaining account").nth(1).unwrap().split("left out").next().unwrap().to_owned();
+    let account =
+        text.split("only remaining account").nth(1).unwrap().split("left out").next().unwrap().to_owned();
     let mut body: Value = serde_json::from_str(&text).unwrap();
     let messages = body["messages"].as_array_mut().unwrap();
     (8..12).for_each(|n| messages.extend(openai_turn(n)));

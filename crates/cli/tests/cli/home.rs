@@ -143,8 +143,9 @@ pub(crate) fn claude_session(reads: usize, bytes: usize) -> String {
     for read in 0..reads {
         session.say("Let me look at the next module.");
         let path = format!("/srv/ws/app/src/module_{read:03}.rs");
-        let body: String =
-            (0..bytes / 40).map(|line| format!("let value_{read}_{line} = {};\n", read * 7919 + line * 31)).collect();
+        let body: String = (0..bytes / 40)
+            .map(|line| format!("let value_{read}_{line} = {};\n", read * 7919 + line * 31))
+            .collect();
         session.call("Read", &json!({ "file_path": path }), &body);
     }
     session.say("The modules share the prefix value_ in every binding.");
@@ -178,10 +179,16 @@ impl ClaudeSession {
 
     /// Goes on behind the last line of a transcript.
     pub(crate) fn continued(text: &str) -> Self {
-        let last: Value = text.lines().rev().find_map(|line| {
-            serde_json::from_str::<Value>(line).ok().filter(|line| line["uuid"].is_string())
-        }).unwrap();
-        Self { text: text.to_owned(), lines: text.lines().count() + 10_000, parent: last["uuid"].as_str().map(str::to_owned) }
+        let last: Value = text
+            .lines()
+            .rev()
+            .find_map(|line| serde_json::from_str::<Value>(line).ok().filter(|line| line["uuid"].is_string()))
+            .unwrap();
+        Self {
+            text: text.to_owned(),
+            lines: text.lines().count() + 10_000,
+            parent: last["uuid"].as_str().map(str::to_owned),
+        }
     }
 
     pub(crate) fn user(&mut self, text: &str) {

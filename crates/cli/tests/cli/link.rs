@@ -7,7 +7,8 @@ use crate::home::{Home, pointer};
 fn supported(home: &Home, file: &str, query: &str, quote: &str) {
     let answer = home.run(&["--json", "ask", query, "--in", file]).json(0);
     assert_eq!(answer["verdict"], "supported", "{answer}");
-    let quotes: Vec<&str> = answer["citations"].as_array().unwrap().iter().filter_map(|one| one["quote"].as_str()).collect();
+    let quotes: Vec<&str> =
+        answer["citations"].as_array().unwrap().iter().filter_map(|one| one["quote"].as_str()).collect();
     assert!(quotes.iter().any(|own| own.contains(quote)), "{quote:?} is in none of {quotes:?}");
 }
 
@@ -95,16 +96,20 @@ fn a_pointer_pasted_into_another_session_brings_no_evidence_in() {
     let file = home.example("openai-chat.json");
     home.run(&["compact", file.to_str().unwrap(), "--budget", "40%"]).ends(0);
     let compacted: Value =
-        serde_json::from_str(&std::fs::read_to_string(home.path("openai-chat.compacted.json")).unwrap()).unwrap();
-    let summary = compacted["messages"].as_array().unwrap().iter().find_map(|message| {
-        message["content"].as_str().filter(|text| text.starts_with("[strongroom]"))
-    });
+        serde_json::from_str(&std::fs::read_to_string(home.path("openai-chat.compacted.json")).unwrap())
+            .unwrap();
+    let summary = compacted["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|message| message["content"].as_str().filter(|text| text.starts_with("[strongroom]")));
     let other = serde_json::json!({ "messages": [
         { "role": "user", "content": summary.unwrap() },
         { "role": "user", "content": "Did we change anything?" },
         { "role": "assistant", "content": "No." },
     ]});
     let other = home.write("other.json", other.to_string());
-    let answer = home.run(&["--json", "ask", "changes system-config", "--in", other.to_str().unwrap()]).json(1);
+    let answer =
+        home.run(&["--json", "ask", "changes system-config", "--in", other.to_str().unwrap()]).json(1);
     assert_eq!(answer["verdict"], "insufficient", "{answer}");
 }

@@ -1,12 +1,22 @@
 //! The built binary, in a home of its own.
 
+#[cfg(test)]
 mod bad_input;
+#[cfg(test)]
 mod gate;
+#[cfg(test)]
 mod generations;
+#[cfg(test)]
 mod home;
+#[cfg(test)]
 mod honest;
+#[cfg(test)]
 mod kills;
+#[cfg(test)]
 mod link;
+#[cfg(test)]
 mod processes;
+#[cfg(test)]
 mod secrets;
+#[cfg(test)]
 mod usage;

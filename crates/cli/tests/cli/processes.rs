@@ -17,7 +17,8 @@ fn eight_writers_and_readers_lose_nothing_and_see_no_lock() {
     for (n, file) in files.iter().enumerate() {
         let out = home.path(&format!("out{n}.jsonl"));
         let compact = ["compact", file, "--budget", "30%", "--out", out.to_str().unwrap()];
-        let others: [&[&str]; 3] = [&compact, &["import", file], &["ask", "list files op:seen", "--in", file]];
+        let others: [&[&str]; 3] =
+            [&compact, &["import", file], &["ask", "list files op:seen", "--in", file]];
         for args in others {
             children.push(home.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
         }

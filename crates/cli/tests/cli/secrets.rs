@@ -76,6 +76,7 @@ fn no_command_prints_a_secret() {
         assert!(!run.stdout.contains(SECRET) && !run.stderr.contains(SECRET), "{command:?}: {run:?}");
         assert!(run.code < 2, "{command:?}: {run:?}");
     }
-    let answer: Value = home.run(&["--json", "ask", "ever literals kind:secret", "--in", "session.json"]).json(0);
+    let answer: Value =
+        home.run(&["--json", "ask", "ever literals kind:secret", "--in", "session.json"]).json(0);
     assert_eq!(answer["verdict"], "supported", "{answer}");
 }

@@ -8,7 +8,9 @@ use crate::home::{Home, claude_session};
 fn a_filter_needs_no_files() {
     let home = Home::new();
     let body = std::fs::read(home.example("openai-chat.json")).unwrap();
-    let run = home.pipe(&["compact", "-", "--format", "openai-chat", "--out", "-", "--budget", "40%"], &body).ends(0);
+    let run = home
+        .pipe(&["compact", "-", "--format", "openai-chat", "--out", "-", "--budget", "40%"], &body)
+        .ends(0);
     let compacted: Value = serde_json::from_str(&run.stdout).unwrap();
     assert!(compacted["messages"].as_array().unwrap().len() > 10);
     assert!(run.stderr.contains("compacted"), "{run:?}");
@@ -59,7 +61,9 @@ fn import_is_incremental_and_sessions_lists_it() {
     home.write("tree/a/one.jsonl", claude_session(3, 900));
     home.write("tree/b/two.jsonl", claude_session(4, 900));
     home.write("tree/notes.txt", "no transcript");
-    let counts = |run: &Value| ["imported", "unchanged", "passed_over", "failed"].map(|key| run[key].as_u64().unwrap());
+    let counts = |run: &Value| {
+        ["imported", "unchanged", "passed_over", "failed"].map(|key| run[key].as_u64().unwrap())
+    };
     assert_eq!(counts(&home.run(&["--json", "import", "tree"]).json(0)), [2, 0, 1, 0]);
     assert_eq!(counts(&home.run(&["--json", "import", "tree"]).json(0)), [0, 2, 1, 0]);
     home.write("tree/a/one.jsonl", claude_session(5, 900));

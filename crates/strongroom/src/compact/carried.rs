@@ -1,17 +1,15 @@
 //! Spans carried over from earlier generations, read again from their originals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use strongroom_archive::Archive;
 use strongroom_core::deposit::span_hash;
 use strongroom_core::digest::RevisionId;
 use strongroom_core::error::Result;
-use strongroom_core::judge::{GatedPlan, Permitted};
 use strongroom_core::plan::{Candidate, Wanted};
 use strongroom_core::range::RangeSet;
 use strongroom_core::vault::{BoundSpan, Location, Registry as _, Remains, Revision};
 
-use super::Origin;
 use crate::custody::restore;
 use crate::lineage::Traced;
 use crate::reading::{ReadSpan, Reading};
@@ -88,7 +86,7 @@ pub(super) struct CarriedReading<'r> {
     here: &'r Reading<'r>,
 }
 
-impl<'r> CarriedReading<'r> {
+impl CarriedReading<'_> {
     /// How many spans are carried over.
     pub(super) fn len(&self) -> usize {
         self.carried.spans.len()
@@ -108,12 +106,19 @@ impl<'r> CarriedReading<'r> {
     pub(super) fn span(&self, at: usize) -> Option<&ReadSpan<'_>> {
         let (bound, location) = self.carried.spans.get(at)?;
         let location = location.as_ref()?;
-        let reading = if location.revision == self.carried.here { self.here } else { self.readings.get(&location.revision)? };
+        let reading = if location.revision == self.carried.here {
+            self.here
+        } else {
+            self.readings.get(&location.revision)?
+        };
         // A rendition may have been added to the event since; it still begins where it began.
         let start = location.ranges.start();
         let spans = &reading.spans;
         let at = spans.partition_point(|span| span.content.span.ranges.start() < start);
-        spans.get(at).filter(|span| span.content.span.ranges.start() == start && (span.key == bound.content || location.revision == self.carried.here))
+        spans.get(at).filter(|span| {
+            span.content.span.ranges.start() == start
+                && (span.key == bound.content || location.revision == self.carried.here)
+        })
     }
 
     /// A carried span as a candidate; `None` when its original is gone.
@@ -134,17 +139,8 @@ impl<'r> CarriedReading<'r> {
         })
     }
 
-    /// The carried spans that `selected` does not hold: their originals are gone, their last account stays.
-    pub(super) fn remaining(&self, selected: &GatedPlan, origins: &[Origin]) -> Vec<BoundSpan> {
-        let origin = |permitted: &Permitted| origins.get(usize::try_from(permitted.index()).ok()?).copied();
-        let held: Vec<usize> = selected
-            .permitted()
-            .iter()
-            .filter_map(|permitted| match origin(permitted)? {
-                Origin::Carried(at) => Some(at),
-                Origin::Own(_) => None,
-            })
-            .collect();
+    /// The carried spans that are not among `held`: their originals are gone, their last account stays.
+    pub(super) fn remaining(&self, held: &BTreeSet<usize>) -> Vec<BoundSpan> {
         let gone = self.carried.spans.iter().zip(0usize..).filter(|(_, at)| !held.contains(at));
         gone.map(|((bound, _), _)| BoundSpan { remains: Remains::OnlyAccount, ..bound.clone() }).collect()
     }

@@ -1,12 +1,10 @@
 //! Choosing, among the spans that may go, those that do: the oldest first, until the budget is met.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use strongroom_core::judge::{GatedPlan, Permitted, Want};
-use strongroom_core::plan::Wanted;
 use strongroom_core::transcript::{BlockKind, Form, Visibility};
 
-use super::Origin;
+use super::selection::Selection;
 use crate::lineage::{Traced, stub};
 use crate::reading::{ReadSpan, Reading};
 use crate::tokens::{self, Tokens};
@@ -21,13 +19,12 @@ const SUMMARY_SHARE: u64 = 4;
 pub(super) struct Costs<'a, 'r> {
     pub(super) reading: &'r Reading<'a>,
     pub(super) traced: &'r Traced,
-    pub(super) origins: &'r [Origin],
 }
 
 /// What was chosen.
 pub(super) struct Choice {
     /// The spans that go, and those that are carried over or masked.
-    pub(super) selected: GatedPlan,
+    pub(super) selection: Selection,
     /// What the summary may cost.
     pub(super) allowance: Tokens,
     /// The smallest size that can be reached, when it is over the budget.
@@ -35,17 +32,11 @@ pub(super) struct Choice {
 }
 
 impl Costs<'_, '_> {
-    fn own(&self, permitted: &Permitted) -> Option<&ReadSpan<'_>> {
-        match self.origins.get(usize::try_from(permitted.index()).ok()?)? {
-            Origin::Own(at) if permitted.candidate().wanted == Wanted::Reclaim => self.reading.span(*at),
-            Origin::Own(_) | Origin::Carried(_) => None,
-        }
-    }
-
     /// What everything of the context costs but summaries of ours.
     fn kept(&self) -> Tokens {
         let lineage = self.traced.lineage.as_ref();
-        let counts = |span: &&ReadSpan<'_>| lineage.is_none_or(|lineage| !lineage.summaries.contains(&span.index()));
+        let counts =
+            |span: &&ReadSpan<'_>| lineage.is_none_or(|lineage| !lineage.summaries.contains(&span.index()));
         self.reading.spans.iter().filter(counts).map(|span| span.tokens).sum()
     }
 
@@ -71,35 +62,34 @@ impl Costs<'_, '_> {
 }
 
 /// Chooses whole groups, the oldest first.
-pub(super) fn choose(costs: &Costs<'_, '_>, gated: GatedPlan, budget: Tokens) -> Choice {
-    let mut gains: BTreeMap<u32, u64> = BTreeMap::new();
-    for permitted in gated.permitted() {
-        if let Some(span) = costs.own(permitted) {
+pub(super) fn choose(costs: &Costs<'_, '_>, selection: Selection, budget: Tokens) -> Choice {
+    let own: Vec<(u32, u64)> = selection
+        .gated()
+        .permitted()
+        .iter()
+        .filter_map(|permitted| {
+            let span = costs.reading.span(selection.own(permitted)?)?;
             let gain = span.tokens.0.saturating_sub(costs.shell(span, permitted.ordinal()).0);
-            *gains.entry(permitted.candidate().group).or_default() += gain;
-        }
+            Some((permitted.candidate().group, gain))
+        })
+        .collect();
+    let mut gains: BTreeMap<u32, u64> = BTreeMap::new();
+    for &(group, gain) in &own {
+        *gains.entry(group).or_default() += gain;
     }
     let mut kept = costs.kept().0;
     let target = (budget.0 / SUMMARY_SHARE).max(FRAME.0);
-    let mut taken: Vec<u32> = Vec::new();
-    for permitted in gated.permitted() {
-        let group = permitted.candidate().group;
+    let mut taken: BTreeSet<u32> = BTreeSet::new();
+    for (group, _) in own {
         if kept + target <= budget.0 {
             break;
         }
-        if costs.own(permitted).is_some()
-            && let Some(gain) = gains.remove(&group).filter(|&gain| gain > 0)
-        {
+        if let Some(gain) = gains.remove(&group).filter(|&gain| gain > 0) {
             kept = kept.saturating_sub(gain);
-            taken.push(group);
+            taken.insert(group);
         }
     }
-    taken.sort_unstable();
-    let selected = gated.select(&|permitted| match costs.own(permitted) {
-        Some(_) if taken.binary_search(&permitted.candidate().group).is_err() => Want::Keep,
-        _ => Want::Reclaim,
-    });
     let smallest = (kept + FRAME.0 > budget.0).then_some(Tokens(kept + FRAME.0));
     let allowance = Tokens(budget.0.saturating_sub(kept).max(FRAME.0));
-    Choice { selected, allowance, smallest }
+    Choice { selection: selection.select(&taken), allowance, smallest }
 }

@@ -2,14 +2,11 @@
 
 use strongroom_core::digest::ContentKey;
 use strongroom_core::error::Result;
-use strongroom_core::judge::{GatedPlan, Permitted};
-use strongroom_core::plan::Wanted;
 use strongroom_core::span::SpanIndex;
 use strongroom_core::transcript::BlockKind;
 use strongroom_evidence::examine::Secret;
 use strongroom_formats::Mask;
 
-use super::Origin;
 use crate::reading::{ReadSpan, Reading, masked_key};
 
 /// What stands in place of a secret.
@@ -17,15 +14,13 @@ fn replacement(secret: &Secret, ordinal: u32) -> String {
     format!("[masked {} #{ordinal}]", secret.rule)
 }
 
-/// The masks for the kept spans of `selected`.
-pub(super) fn of(reading: &Reading<'_>, selected: &GatedPlan, origins: &[Origin]) -> Result<Vec<Mask>> {
+/// The masks for kept spans, given with their numbers.
+pub(super) fn of(reading: &Reading<'_>, masked: &[(SpanIndex, u32)]) -> Result<Vec<Mask>> {
     let mut masks = Vec::new();
-    for (at, ordinal) in masked(selected, origins) {
+    for &(at, ordinal) in masked {
         let Some(span) = reading.span(at) else { continue };
         for secret in &span.examination.secrets {
-            if let Some(mask) = mask(reading, span, secret, ordinal)? {
-                masks.push(mask);
-            }
+            masks.extend(mask(reading, span, secret, ordinal)?);
         }
     }
     masks.sort_by_key(|mask| mask.range);
@@ -33,20 +28,9 @@ pub(super) fn of(reading: &Reading<'_>, selected: &GatedPlan, origins: &[Origin]
     Ok(masks)
 }
 
-/// The content key that `span` has after its masks are laid.
-pub(super) fn key(span: &ReadSpan<'_>, selected: &GatedPlan, origins: &[Origin]) -> ContentKey {
-    match masked(selected, origins).into_iter().find(|&(at, _)| at == span.index()) {
-        Some((_, ordinal)) => masked_key(span, &|secret| replacement(secret, ordinal)),
-        None => span.key,
-    }
-}
-
-fn masked(selected: &GatedPlan, origins: &[Origin]) -> Vec<(SpanIndex, u32)> {
-    let own = |permitted: &Permitted| match origins.get(usize::try_from(permitted.index()).ok()?)? {
-        Origin::Own(at) if permitted.candidate().wanted == Wanted::Mask => Some((*at, permitted.ordinal())),
-        Origin::Own(_) | Origin::Carried(_) => None,
-    };
-    selected.permitted().iter().filter_map(own).collect()
+/// The content key of a kept span, after its masks are laid where it is masked under a number.
+pub(super) fn key(span: &ReadSpan<'_>, masked: Option<u32>) -> ContentKey {
+    masked.map_or(span.key, |ordinal| masked_key(span, &|secret| replacement(secret, ordinal)))
 }
 
 /// The raw bytes of one secret in a text or argument.
@@ -56,7 +40,8 @@ fn mask(reading: &Reading<'_>, span: &ReadSpan<'_>, secret: &Secret, ordinal: u3
     let replacement = replacement(secret, ordinal);
     if let Some(pointer) = &secret.argument {
         let BlockKind::Call(call) = &block.block.kind else { return Ok(None) };
-        let range = strongroom_formats::argument_range(source, call.arguments, pointer, secret.range.clone())?;
+        let range =
+            strongroom_formats::argument_range(source, call.arguments, pointer, secret.range.clone())?;
         return Ok(range.map(|range| Mask { range, replacement }));
     }
     let mut before = 0;

@@ -105,7 +105,12 @@ impl Report {
         self
     }
 
-    pub(super) fn finished(mut self, main: &Transcript, compacted: &Compacted, selected: &GatedPlan) -> Result<Self> {
+    pub(super) fn finished(
+        mut self,
+        main: &Transcript,
+        compacted: &Compacted,
+        selected: &GatedPlan,
+    ) -> Result<Self> {
         for permitted in selected.permitted() {
             if permitted.candidate().wanted == Wanted::Mask {
                 self.masked += 1;
@@ -119,13 +124,14 @@ impl Report {
             };
             *self.grounds.entry(ground).or_default() += 1;
         }
-        let output = Transcript::from_bytes(main.name(), compacted.bytes().to_vec(), Some(main.format().name()))?;
+        let output =
+            Transcript::from_bytes(main.name(), compacted.bytes().to_vec(), Some(main.format().name()))?;
         self.tokens_after = Reading::context_of(&output)?;
         self.bytes_after = Bytes::len(compacted.bytes());
         self.kept = kept(selected);
-        self.pointer = compacted.record().map(|record| {
-            strongroom_core::pointer::Pointer { tag: record.tag, ordinal: None }.to_string()
-        });
+        self.pointer = compacted
+            .record()
+            .map(|record| strongroom_core::pointer::Pointer { tag: record.tag, ordinal: None }.to_string());
         Ok(self)
     }
 }
@@ -148,5 +154,6 @@ pub(super) fn kept(selected: &GatedPlan) -> String {
 }
 
 fn date(ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| format!("{ms} ms"), |at| at.strftime("%Y-%m-%d").to_string())
+    jiff::Timestamp::from_millisecond(ms)
+        .map_or_else(|_| format!("{ms} ms"), |at| at.strftime("%Y-%m-%d").to_string())
 }

@@ -51,7 +51,8 @@ fn questions_of_the_shared_cases() {
                 println!("not yet: {} {}: {reason}", question.case, question.id);
             }
             (Ok(()), Some(_)) => {
-                writeln!(wrong, "{}\t{}\tis answered now; take it off the list", question.case, question.id).unwrap();
+                writeln!(wrong, "{}\t{}\tis answered now; take it off the list", question.case, question.id)
+                    .unwrap();
             }
             (Err(why), None) => writeln!(wrong, "{}\t{}\t{why}", question.case, question.id).unwrap(),
         }
@@ -92,7 +93,11 @@ fn corrected(case: &str, id: &str) -> Option<&'static str> {
 /// Asks the chain and compares the last verdict and answer, and all citations, with what is expected.
 fn check(cases: &Path, question: &Question) -> Result<(), String> {
     let folder = cases.join(&question.case);
-    let input = ["input.jsonl", "input.json"].iter().map(|name| folder.join(name)).find(|path| path.exists()).unwrap();
+    let input = ["input.jsonl", "input.json"]
+        .iter()
+        .map(|name| folder.join(name))
+        .find(|path| path.exists())
+        .unwrap();
     let mut asked = Asked::default();
     let files = SessionFiles::open(&input, None).map_err(|error| error.to_string())?;
     asked.add(files, None).map_err(|error| error.to_string())?;
@@ -144,7 +149,12 @@ fn compare(question: &Question, answers: &[Value]) -> Result<(), String> {
         same => same,
     };
     if last["verdict"] != expected {
-        return Err(format!("{}: expected {expected}, got {} ({})", question.chain.join(" ;; "), last["verdict"], last["answer"]));
+        return Err(format!(
+            "{}: expected {expected}, got {} ({})",
+            question.chain.join(" ;; "),
+            last["verdict"],
+            last["answer"]
+        ));
     }
     let answer = last["answer"].as_str().unwrap_or_default().to_lowercase();
     let shown = format!("{answer} {} {}", last["values"], quotes(answers).join(" ").to_lowercase());
@@ -172,7 +182,8 @@ fn strings(list: &Value) -> Vec<String> {
 fn citations(answers: &[Value]) -> Vec<&Value> {
     let all = answers.iter().flat_map(|answer| {
         let passed = answer["passed_over"].as_array().into_iter().flatten().map(|one| &one["citation"]);
-        let blocking = answer["scope"]["blocking"].as_array().into_iter().flatten().map(|one| &one["citation"]);
+        let blocking =
+            answer["scope"]["blocking"].as_array().into_iter().flatten().map(|one| &one["citation"]);
         answer["citations"].as_array().into_iter().flatten().chain(passed).chain(blocking)
     });
     all.collect()
@@ -184,13 +195,16 @@ fn quotes(answers: &[Value]) -> Vec<String> {
 
 /// Whether a citation at the wanted place holds the needle.
 fn cited(cite: &Value, answers: &[Value]) -> Result<(), String> {
-    let (place, needle) = (cite["where"].as_str().unwrap_or_default(), cite["needle"].as_str().unwrap_or_default());
+    let (place, needle) =
+        (cite["where"].as_str().unwrap_or_default(), cite["needle"].as_str().unwrap_or_default());
     let (file, locator) = place.rsplit_once(':').unwrap_or(("", place));
     let found = citations(answers).iter().any(|one| {
         let source = one["source"].as_str().unwrap_or_default();
         let own = one["locator"].as_str().unwrap_or_default();
         let quote = one["quote"].as_str().unwrap_or_default();
-        let at_place = own == locator || own.starts_with(&format!("{locator}/")) || own.starts_with(&format!("{locator} "));
+        let at_place = own == locator
+            || own.starts_with(&format!("{locator}/"))
+            || own.starts_with(&format!("{locator} "));
         (file.is_empty() || source.ends_with(file)) && at_place && quote.contains(needle)
     });
     if found { Ok(()) } else { Err(format!("no citation at {place} holds {needle:?}")) }

@@ -50,7 +50,11 @@ fn import_then_export_rebuilds_every_file() {
         let revision = archive.latest_revision(source.meta.id).unwrap().unwrap();
         let mut rebuilt = Vec::new();
         archive.rebuild(&revision, &mut rebuilt).unwrap();
-        assert!(rebuilt == std::fs::read(&source.meta.name).unwrap(), "{} came back changed", source.meta.name);
+        assert!(
+            rebuilt == std::fs::read(&source.meta.name).unwrap(),
+            "{} came back changed",
+            source.meta.name
+        );
     }
 }
 
@@ -88,9 +92,19 @@ fn recovers(path: &Path, archive: &Archive) {
     assert!(report.tokens_after <= report.tokens_before, "{name}");
     let record = compacted.record().unwrap_or_else(|| panic!("{name}: no record"));
     for span in &record.spans {
-        let ranges = span.location.as_ref().unwrap_or_else(|| panic!("{name}: span without original")).ranges.as_slice();
-        let expected: Vec<u8> = ranges.iter().flat_map(|range| range.of(&original).unwrap().to_vec()).collect();
-        assert!(bytes(archive, span).unwrap() == expected, "{name}: span #{} came back changed", span.ordinal);
+        let ranges = span
+            .location
+            .as_ref()
+            .unwrap_or_else(|| panic!("{name}: span without original"))
+            .ranges
+            .as_slice();
+        let expected: Vec<u8> =
+            ranges.iter().flat_map(|range| range.of(&original).unwrap().to_vec()).collect();
+        assert!(
+            bytes(archive, span).unwrap() == expected,
+            "{name}: span #{} came back changed",
+            span.ordinal
+        );
     }
     // The output is read by the same adapter, and its context is what was reported.
     Transcript::from_bytes("output", compacted.bytes().to_vec(), Some(report.format)).unwrap();
