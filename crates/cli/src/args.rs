@@ -12,7 +12,7 @@ use strongroom::tokens::Budget;
 #[derive(Debug, Parser)]
 #[command(name = "strongroom", version, max_term_width = 100)]
 pub(crate) struct Args {
-    /// The archive's directory [default: $XDG_DATA_HOME/strongroom]
+    /// The archive's directory [default: `$XDG_DATA_HOME/strongroom`]
     #[arg(long, global = true, env = "STRONGROOM_DIR", value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
 

@@ -2,7 +2,16 @@
 //!
 //! ```compile_fail
 //! use strongroom_core::bind::Bound;
-//! let bound = Bound { record: None, summary: String::new() };
+//! fn forge(summary: String) -> Bound {
+//!     Bound { record: None, summary }
+//! }
+//! ```
+//!
+//! ```
+//! use strongroom_core::bind::Bound;
+//! fn look(bound: &Bound) -> &str {
+//!     bound.summary()
+//! }
 //! ```
 
 use crate::digest::{ContentKey, RevisionId, SourceId, SpanHash, Tag};

@@ -1,8 +1,17 @@
 //! The compacted form: made from a bound summary and nothing else.
 //!
 //! ```compile_fail
-//! use strongroom_core::compacted::Compacted;
-//! let compacted = Compacted { bytes: Vec::new(), bound: todo!() };
+//! use strongroom_core::{compacted::Compacted, summary::CheckedSummary};
+//! fn unbound(summary: CheckedSummary) -> Compacted {
+//!     Compacted::splice(summary, |summary| Ok(summary.text().as_bytes().to_vec())).unwrap()
+//! }
+//! ```
+//!
+//! ```
+//! use strongroom_core::{bind::Bound, compacted::Compacted};
+//! fn bound(bound: Bound) -> Compacted {
+//!     Compacted::splice(bound, |bound| Ok(bound.summary().as_bytes().to_vec())).unwrap()
+//! }
 //! ```
 
 use crate::bind::Bound;

@@ -3,8 +3,17 @@
 //! A [`Receipt`] is made nowhere else:
 //!
 //! ```compile_fail
-//! use strongroom_core::deposit::Receipt;
-//! let receipt = Receipt { hash: todo!(), location: todo!(), retention: todo!(), latency_ms_max: 0 };
+//! use strongroom_core::{deposit::Receipt, digest::SpanHash, vault::{Location, Retention}};
+//! fn forge(hash: SpanHash, location: Location, retention: Retention) -> Receipt {
+//!     Receipt { hash, location, retention, latency_ms_max: 0 }
+//! }
+//! ```
+//!
+//! ```
+//! use strongroom_core::{deposit::Receipt, digest::SpanHash, vault::{Location, Retention}};
+//! fn look(receipt: &Receipt) -> (SpanHash, &Location, Retention) {
+//!     (receipt.hash(), receipt.location(), receipt.retention())
+//! }
 //! ```
 //!
 //! A plan cannot be judged without a deposit:

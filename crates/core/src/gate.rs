@@ -220,7 +220,7 @@ mod tests {
                 let verdict = may_reclaim_lossily(&span(class), &pointer, &demand, NOW);
                 match (class, reason) {
                     (EvidentialClass::Narrative(proof), _) => {
-                        assert_eq!(verdict, Ok(Permit::Narrative(proof)))
+                        assert_eq!(verdict, Ok(Permit::Narrative(proof)));
                     }
                     (_, None) => assert_eq!(verdict, Ok(Permit::InCustody(ReclaimForm::Summary))),
                     (_, Some(reason)) => {

@@ -5,8 +5,17 @@
 //! text, same speaker, and no negation or condition of the quoted sentence left behind.
 //!
 //! ```compile_fail
-//! use strongroom_core::summary::CheckedSummary;
-//! let summary = CheckedSummary { text: String::new() };
+//! use strongroom_core::{bind::Subject, judge::GatedPlan, summary::Draft, time::Timestamp, vault::Registry};
+//! fn unchecked(gated: &GatedPlan, draft: &Draft, subject: Subject, registry: &dyn Registry) {
+//!     strongroom_core::bind::bind(gated, draft, subject, registry, Timestamp::from_ms(0)).ok();
+//! }
+//! ```
+//!
+//! ```
+//! use strongroom_core::{bind::Subject, judge::GatedPlan, summary::CheckedSummary, time::Timestamp, vault::Registry};
+//! fn checked(gated: &GatedPlan, summary: &CheckedSummary, subject: Subject, registry: &dyn Registry) {
+//!     strongroom_core::bind::bind(gated, summary, subject, registry, Timestamp::from_ms(0)).ok();
+//! }
 //! ```
 
 use std::borrow::Cow;

@@ -195,7 +195,7 @@ impl Asked {
         match span.kind() {
             SpanKind::Opaque => note(HoleKind::Unreadable, "a record that cannot be read".to_owned(), ""),
             SpanKind::Call if span.content.span.open => {
-                note(HoleKind::NoResult, "a call without result".to_owned(), "")
+                note(HoleKind::NoResult, "a call without result".to_owned(), "");
             }
             SpanKind::OrphanResult => note(HoleKind::NoCall, "a result without its call".to_owned(), ""),
             SpanKind::Call

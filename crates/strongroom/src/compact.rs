@@ -110,7 +110,7 @@ pub enum Outcome {
     /// There was nothing to gain: the output is the input, byte for byte.
     Unchanged(Box<Report>),
     /// The transcript was compacted.
-    Compacted(Compacted, Box<Report>),
+    Compacted(Box<Compacted>, Box<Report>),
     /// The budget cannot be met; nothing was bound.
     BudgetNotMet {
         /// The smallest size that can be reached.
@@ -227,7 +227,7 @@ impl Run<'_, '_> {
                 report.because("the compacted form would not be shorter"),
             )));
         }
-        Ok(Outcome::Compacted(compacted, Box::new(report)))
+        Ok(Outcome::Compacted(Box::new(compacted), Box::new(report)))
     }
 
     /// What may be wanted: spans carried over, then spans of the context that nothing pins, then spans that stay

@@ -129,9 +129,9 @@ pub fn render(span: &ReadSpan<'_>, reveal: Reveal) -> String {
     for block in &span.content.blocks {
         let at =
             block.record.line.map_or_else(|| block.record.pointer.clone(), |line| format!("line {line}"));
-        text += &format!("[{} {at}{}]\n", block.block.speaker, time(block.record.time));
+        text.extend([format!("[{} {at}{}]\n", block.block.speaker, time(block.record.time))]);
         if let BlockKind::Call(call) = &block.block.kind {
-            text += &format!("call {}\n", call.tool);
+            text.extend(["call ", &call.tool, "\n"]);
         }
         if let Some(arguments) = &block.arguments {
             for leaf in &arguments.leaves {
@@ -141,7 +141,7 @@ pub fn render(span: &ReadSpan<'_>, reveal: Reveal) -> String {
                     Scalar::Number(text) => text.clone(),
                     Scalar::String(text) => masked(span, block.at, Some(&leaf.pointer), text, reveal),
                 };
-                text += &format!("{}: {value}\n", leaf.pointer.trim_start_matches('/'));
+                text.extend([leaf.pointer.trim_start_matches('/'), ": ", &value, "\n"]);
             }
         } else {
             text.push_str(&masked(span, block.at, None, &block.text, reveal));

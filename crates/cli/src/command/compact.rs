@@ -13,10 +13,7 @@ use crate::{clock, json, out, place};
 
 pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
     let session = open(own)?;
-    let archive = match own.without_archive {
-        true => None,
-        false => Some(place::open_for_writing(args)?),
-    };
+    let archive = (!own.without_archive).then(|| place::open_for_writing(args)).transpose()?;
     if archive.as_ref().is_some_and(strongroom::archive::Archive::is_read_only) {
         out::warning("the archive is read-only; spans that need custody stay");
     }

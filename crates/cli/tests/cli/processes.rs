@@ -34,7 +34,7 @@ fn eight_writers_and_readers_lose_nothing_and_see_no_lock() {
         home.run(&["export", file, "--out", "back"]).ends(0);
         assert_eq!(std::fs::read(home.path("back")).unwrap(), std::fs::read(file).unwrap());
         let compacted = std::fs::read_to_string(home.path(&format!("out{n}.jsonl"))).unwrap();
-        let tag = compacted.split("sr1:").nth(1).map(|rest| &rest[..32]).unwrap();
+        let tag = compacted.split("sr1:").nth(1).map(|rest| rest.split_at(32).0).unwrap();
         home.run(&["show", &format!("sr1:{tag}#1")]).ends(0);
     }
 }

@@ -164,7 +164,7 @@ fn compare(question: &Question, answers: &[Value]) -> Result<(), String> {
             || question.form.starts_with("number") && wanted.bytes().all(|byte| byte.is_ascii_digit());
         let place = if said { &answer } else { &shown };
         if !place.to_lowercase().contains(&wanted.to_lowercase()) {
-            return Err(format!("{:?} is not in the answer {answer:?}", wanted));
+            return Err(format!("{wanted:?} is not in the answer {answer:?}"));
         }
     }
     for unwanted in strings(&question.expected["answer_must_not_include"]) {
