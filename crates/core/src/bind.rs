@@ -123,8 +123,8 @@ pub fn bind_narrative(gated: &GatedPlan) -> Result<Bound> {
         return Err(Error::refused("without an archive only narrative may be reclaimed"));
     }
     let summary = format!(
-        "{} Derived, not evidence: {} narrative spans left out, no original kept; they held no path, number, quote, claim or effect.",
-        crate::summary::OPENING,
+        "{}{} narrative spans left out, no original kept; they held no path, number, quote, claim or effect.",
+        crate::summary::FIRST_WORDS,
         gated.permitted().len()
     );
     Ok(Bound { record: None, summary })

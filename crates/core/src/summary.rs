@@ -28,8 +28,11 @@ use crate::judge::GatedPlan;
 use crate::pointer::{Pointer, SCHEME};
 use crate::transcript::Speaker;
 
-/// The word every summary of ours begins with.
+/// The word every summary and stub of ours begins with.
 pub const OPENING: &str = "[strongroom]";
+
+/// The words every summary of ours begins with.
+pub const FIRST_WORDS: &str = "[strongroom] Derived, not evidence: ";
 
 /// A piece of a summary line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -251,7 +254,7 @@ fn push_line(text: &mut String, line: &str) {
 fn opening(spans: usize, kept: &str, tag: Tag) -> String {
     let pointer = Pointer { tag, ordinal: None };
     format!(
-        "{OPENING} Derived, not evidence: {spans} spans, originals kept {kept}. For exact values, \"did we\" and \"never\", ask: strongroom ask, or the tool evidence_ask.\n\
+        "{FIRST_WORDS}{spans} spans, originals kept {kept}. For exact values, \"did we\" and \"never\", ask: strongroom ask, or the tool evidence_ask.\n\
          pointer {pointer}; span n is {pointer}#n\n"
     )
 }

@@ -9,7 +9,7 @@ use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::{SpanIndex, SpanKind};
-use strongroom_core::summary::OPENING;
+use strongroom_core::summary::FIRST_WORDS;
 use strongroom_core::transcript::{
     Arguments, BlockKind, Cut, Level, Record, SideKind, TextRange, Visibility,
 };
@@ -19,7 +19,7 @@ use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
 
 use crate::custody::{restore, revision_of_prefix};
-use crate::lineage::{Lineage, trace};
+use crate::lineage::{Lineage, may_be_summary, stub_in, trace};
 use crate::reading::{ReadSpan, Reading};
 use crate::transcript::{Output, SessionFiles, Transcript};
 
@@ -160,7 +160,9 @@ impl Asked {
         let mut past = false;
         for span in &reading.spans {
             let known = leave_out.contains(&span.index());
-            let looks_like_ours = span.content.blocks.iter().any(|block| block.text.starts_with(OPENING));
+            let looks_like_ours = stub_in(span).is_some()
+                || may_be_summary(span)
+                    && span.content.blocks.iter().any(|block| block.text.starts_with(FIRST_WORDS));
             if !known && (span.kind() == SpanKind::Derived || looks_like_ours) {
                 leave_out.insert(span.index());
                 if !past {

@@ -10,7 +10,7 @@ use strongroom_core::digest::{ContentKey, Digest, Tag};
 use strongroom_core::error::Result;
 use strongroom_core::pointer::{Pointer, find_in};
 use strongroom_core::span::{SpanIndex, SpanKind};
-use strongroom_core::summary::OPENING;
+use strongroom_core::summary::{FIRST_WORDS, OPENING};
 use strongroom_core::transcript::Speaker;
 use strongroom_core::vault::{CompactionRecord, Registry};
 
@@ -53,37 +53,37 @@ fn read_stub(text: &str) -> Option<u32> {
 /// `Unavailable` when the archive cannot be read.
 pub fn trace(reading: &Reading<'_>, registry: &dyn Registry) -> Result<Traced> {
     let summaries: Vec<&ReadSpan<'_>> = reading.spans.iter().filter(|span| may_be_summary(span)).collect();
-    let mut found: Vec<(CompactionRecord, SpanIndex)> = Vec::new();
+    let mut found: Vec<(CompactionRecord, Option<SpanIndex>)> = Vec::new();
     let mut unknown = Vec::new();
     for span in &summaries {
         match record_of(span, registry)? {
-            Some(record) if is_of(&record, reading) => found.push((record, span.index())),
+            Some(record) if is_of(&record, reading) => found.push((record, Some(span.index()))),
             _ => unknown.push(span.index()),
         }
     }
-    if found.is_empty() && (!unknown.is_empty() || reading.spans.iter().any(|span| span_stub(span).is_some()))
-    {
-        found.extend(record_by_neighbours(reading, registry)?.zip(unknown.first().copied()));
+    let marked = !unknown.is_empty() || reading.spans.iter().any(|span| stub_in(span).is_some());
+    if found.is_empty() && marked {
+        found.extend(record_by_neighbours(reading, registry)?.map(|record| (record, None)));
     }
     found.sort_by_key(|(record, _)| record.generation);
     let Some((record, _)) = found.last().cloned() else {
         return Ok(Traced { lineage: None, unknown_summaries: unknown });
     };
-    let summaries: BTreeSet<SpanIndex> = found.iter().map(|&(_, at)| at).collect();
-    unknown.retain(|at| !summaries.contains(at));
+    let summaries: BTreeSet<SpanIndex> = found.iter().filter_map(|&(_, at)| at).collect();
     let (kept, stubs) = marks(reading, &record, &summaries);
     Ok(Traced { lineage: Some(Lineage { record, summaries, stubs, kept }), unknown_summaries: unknown })
 }
 
-/// A summary by its envelope, or prose that opens like one of ours.
-fn may_be_summary(span: &ReadSpan<'_>) -> bool {
+/// A summary by its envelope, or prose that opens exactly like one of ours.
+pub fn may_be_summary(span: &ReadSpan<'_>) -> bool {
     match span.kind() {
         SpanKind::Derived => true,
-        SpanKind::Utterance => span.content.blocks.iter().any(|block| {
-            block.block.speaker == Speaker::User
-                && block.text.starts_with(OPENING)
-                && read_stub(&block.text).is_none()
-        }),
+        SpanKind::Utterance => {
+            let blocks = &span.content.blocks;
+            blocks
+                .iter()
+                .any(|block| block.block.speaker == Speaker::User && block.text.starts_with(FIRST_WORDS))
+        }
         SpanKind::Thinking
         | SpanKind::Call
         | SpanKind::OrphanResult
@@ -91,6 +91,12 @@ fn may_be_summary(span: &ReadSpan<'_>) -> bool {
         | SpanKind::Meta
         | SpanKind::Opaque => false,
     }
+}
+
+/// The number of the stub that stands in `span`. Words of the user are never replaced, so never a stub.
+pub fn stub_in(span: &ReadSpan<'_>) -> Option<u32> {
+    let replaceable = span.content.blocks.iter().filter(|block| block.block.speaker != Speaker::User);
+    replaceable.filter_map(|block| read_stub(&block.text)).next()
 }
 
 fn record_of(span: &ReadSpan<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {
@@ -116,22 +122,22 @@ fn is_of(record: &CompactionRecord, reading: &Reading<'_>) -> bool {
     2 * present >= record.neighbours.len()
 }
 
+/// A record by the spans around a lost summary. A transcript in which a reclaimed span still stands was not made by
+/// that compaction: it is what was compacted.
 fn record_by_neighbours(reading: &Reading<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {
-    let keys: Vec<ContentKey> =
-        reading.spans.iter().filter(|span| span.in_context()).map(|span| span.key).collect();
+    let context = reading.spans.iter().filter(|span| span.in_context());
+    let keys: Vec<ContentKey> = context.map(|span| span.key).collect();
+    let all: BTreeSet<ContentKey> = reading.spans.iter().map(|span| span.key).collect();
     for (tag, _) in registry.by_neighbours(&keys)? {
         if let Some(record) = registry.by_tag(tag)?
             && !record.neighbours.is_empty()
+            && !record.spans.iter().any(|span| all.contains(&span.content))
             && is_of(&record, reading)
         {
             return Ok(Some(record));
         }
     }
     Ok(None)
-}
-
-fn span_stub(span: &ReadSpan<'_>) -> Option<u32> {
-    span.content.blocks.iter().find_map(|block| read_stub(&block.text))
 }
 
 /// Walks the transcript beside the list of kept spans. A stub counts only before the last kept span: what came
@@ -150,7 +156,7 @@ fn marks(
         if summaries.contains(&span.index()) {
             continue;
         }
-        if let Some(ordinal) = span_stub(span).filter(|ordinal| known.contains(ordinal)) {
+        if let Some(ordinal) = stub_in(span).filter(|ordinal| known.contains(ordinal)) {
             pending.push((span.index(), Pointer { tag: record.tag, ordinal: Some(ordinal) }));
         } else if let Some(at) = rest.iter().position(|key| *key == span.key) {
             rest = rest.get(at + 1..).unwrap_or_default();

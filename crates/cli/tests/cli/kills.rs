@@ -15,7 +15,8 @@ fn killed_at_any_step() {
         home.pause_at(step, &args).kill();
         let left = std::fs::read_to_string(&output).unwrap();
         if step == "renamed" {
-            let pointer = left.split("sr1:").nth(1).map(|rest| format!("sr1:{}", rest.split_at(32).0)).unwrap();
+            let pointer =
+                left.split("sr1:").nth(1).map(|rest| format!("sr1:{}", rest.split_at(32).0)).unwrap();
             home.run(&["show", &pointer]).ends(0);
             let all = home.run(&["--json", "show", &pointer]).json(0);
             for span in all["spans"].as_array().unwrap() {
