@@ -257,6 +257,8 @@ impl Asked {
         }
         scope.side_texts = self.outputs.iter().filter_map(|output| self.side_text(output)).collect();
         scope.read_summaries(self);
+        // What a summary of ours reports is answered from its originals, or missing by name.
+        scope.summaries.retain(|summary| !summary.text.starts_with(FIRST_WORDS));
         let options = Options { strictness: options.strictness, key: options.fingerprint_key, raw: self };
         answer(query, &scope, &options).map_err(|error| Error::invalid_input(error.to_string()))
     }

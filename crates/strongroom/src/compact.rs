@@ -175,7 +175,8 @@ impl Run<'_, '_> {
         let report = report.judged(&gated, self.reading, self.traced);
         let costs = Costs { reading: self.reading, traced: self.traced };
         let choice = choose(&costs, Selection::new(gated, origins), self.budget);
-        if let (Some(smallest), Unmet::Stop) = (choice.smallest, self.options.unmet) {
+        let whole = self.reading.context_tokens();
+        if let (Some(smallest), Unmet::Stop) = (choice.smallest.map(|smallest| smallest.min(whole)), self.options.unmet) {
             return Ok(Outcome::BudgetNotMet { smallest, report: Box::new(report) });
         }
         if !choice.selection.reclaims_anything() {

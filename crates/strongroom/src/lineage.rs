@@ -13,6 +13,7 @@ use strongroom_core::span::{SpanIndex, SpanKind};
 use strongroom_core::summary::{FIRST_WORDS, OPENING};
 use strongroom_core::transcript::Speaker;
 use strongroom_core::vault::{CompactionRecord, Registry};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::reading::{ReadSpan, Reading};
 
@@ -140,32 +141,43 @@ fn record_by_neighbours(reading: &Reading<'_>, registry: &dyn Registry) -> Resul
     Ok(None)
 }
 
-/// Walks the transcript beside the list of kept spans. A stub counts only before the last kept span: what came
-/// after the compaction cannot have been replaced by it.
+/// Finds the kept spans and the stubs between them. Both lists are in order, so their longest common part is what was
+/// kept. A stub counts only before the last kept span: what came after the compaction cannot have been replaced
+/// by it.
 fn marks(
     reading: &Reading<'_>,
     record: &CompactionRecord,
     summaries: &BTreeSet<SpanIndex>,
 ) -> (BTreeSet<SpanIndex>, BTreeMap<SpanIndex, Pointer>) {
+    let context: Vec<&ReadSpan<'_>> =
+        reading.spans.iter().filter(|span| span.in_context() && !summaries.contains(&span.index())).collect();
+    let keys: Vec<ContentKey> = context.iter().map(|span| span.key).collect();
     let mut kept = BTreeSet::new();
-    let mut stubs = BTreeMap::new();
-    let mut pending: Vec<(SpanIndex, Pointer)> = Vec::new();
+    for operation in capture_diff_slices(Algorithm::Myers, &record.neighbours, &keys) {
+        if let DiffOp::Equal { new_index, len, .. } = operation {
+            kept.extend(context.iter().skip(new_index).take(len).map(|span| span.index()));
+        }
+    }
     let known: BTreeSet<u32> = record.spans.iter().map(|span| span.ordinal).collect();
-    let mut rest = record.neighbours.as_slice();
-    for span in &reading.spans {
-        if summaries.contains(&span.index()) {
-            continue;
-        }
-        if let Some(ordinal) = stub_in(span).filter(|ordinal| known.contains(ordinal)) {
-            pending.push((span.index(), Pointer { tag: record.tag, ordinal: Some(ordinal) }));
-        } else if let Some(at) = rest.iter().position(|key| *key == span.key) {
-            rest = rest.get(at + 1..).unwrap_or_default();
-            kept.insert(span.index());
-            stubs.extend(pending.drain(..));
-        }
-    }
-    if record.neighbours.is_empty() {
-        stubs.extend(pending);
-    }
+    let last = kept.last().copied();
+    let before = |span: &&&ReadSpan<'_>| record.neighbours.is_empty() || last.is_some_and(|last| span.index() < last);
+    let stubs = context
+        .iter()
+        .filter(before)
+        .filter(|span| !kept.contains(&span.index()))
+        .filter_map(|span| {
+            let ordinal = stub_in(span).or_else(|| stub_inside(span)).filter(|ordinal| known.contains(ordinal))?;
+            Some((span.index(), Pointer { tag: record.tag, ordinal: Some(ordinal) }))
+        })
+        .collect();
     (kept, stubs)
+}
+
+/// The number of a stub that stands in place of a paste, inside words of the user.
+fn stub_inside(span: &ReadSpan<'_>) -> Option<u32> {
+    span.content.blocks.iter().find_map(|block| {
+        let rest = block.text.split(OPENING).nth(1)?.strip_prefix('#')?;
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest.get(..end)?.parse().ok()
+    })
 }

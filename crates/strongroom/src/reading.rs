@@ -96,7 +96,8 @@ impl<'a> Reading<'a> {
             .sum();
         #[expect(clippy::cast_precision_loss, reason = "a ratio of token counts needs no more precision")]
         let factor = last.context_tokens as f64 / before.0.max(1) as f64;
-        Some(Estimate { factor, requests: usage.len() })
+        // Another order of magnitude means that context and report are of different things.
+        (0.2..=5.0).contains(&factor).then_some(Estimate { factor, requests: usage.len() })
     }
 
     /// The hash over the bytes of a span.

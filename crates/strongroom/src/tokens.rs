@@ -97,10 +97,11 @@ impl std::str::FromStr for Budget {
                 _ => Err(malformed()),
             };
         }
-        match text.strip_suffix(['k', 'K']) {
-            Some(thousands) => Ok(Self::Tokens(Tokens(number(thousands)?.saturating_mul(1_000)))),
-            None => Ok(Self::Tokens(Tokens(number(text)?))),
-        }
+        let tokens = match text.strip_suffix(['k', 'K']) {
+            Some(thousands) => number(thousands)?.saturating_mul(1_000),
+            None => number(text)?,
+        };
+        if tokens == 0 { Err(malformed()) } else { Ok(Self::Tokens(Tokens(tokens))) }
     }
 }
 
@@ -123,7 +124,7 @@ mod tests {
         assert_eq!("30k".parse::<Budget>().unwrap(), Budget::Tokens(Tokens(30_000)));
         assert_eq!("1_500".parse::<Budget>().unwrap().of(Tokens(9)), Tokens(1_500));
         assert_eq!(Budget::Percent(20).of(Tokens(1_001)), Tokens(200));
-        for bad in ["", "0%", "101%", "-3", "many"] {
+        for bad in ["", "0", "0k", "0%", "101%", "-3", "many"] {
             assert!(bad.parse::<Budget>().is_err(), "{bad}");
         }
     }

@@ -12,6 +12,9 @@ use crate::exit::End;
 use crate::{clock, json, out, place};
 
 pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
+    if own.resume && own.file == Path::new("-") {
+        return Err(Error::invalid_input("--resume writes beside the input, and standard input has no place"));
+    }
     let session = open(own)?;
     let archive = (!own.without_archive).then(|| place::open_for_writing(args)).transpose()?;
     if archive.as_ref().is_some_and(strongroom::archive::Archive::is_read_only) {
@@ -87,6 +90,9 @@ impl Target {
         match self {
             Self::Stdout => out::raw(bytes),
             Self::File(path) => {
+                if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+                    return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
+                }
                 if input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input))
                 {
                     return Err(Error::invalid_input(format!(
