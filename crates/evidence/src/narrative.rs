@@ -412,6 +412,8 @@ mod tests {
             "Let me see why the tests failed.",
             "Let me check what broke, the tests failed.",
             "I'll capture it later if it hasn't completed.",
+            "Let me resolve the conflict by keeping the old signature.",
+            "Let me update the plan to use a switch statement.",
         ] {
             assert_eq!(by(Speaker::Assistant, text), None, "{text}");
         }
