@@ -1,7 +1,9 @@
 //! Decoded spans: what adapters hand to the examination.
 
+use std::sync::Arc;
+
 use strongroom_core::span::Span;
-use strongroom_core::transcript::{ArgumentTree, Block, BlockRef, Record};
+use strongroom_core::transcript::{ArgumentTree, Block, BlockKind, BlockRef, Record, Scalar};
 
 /// A block with its decoded text.
 #[derive(Debug, Clone)]
@@ -30,10 +32,40 @@ pub struct SpanContent<'a> {
 }
 
 /// What follows a span in the same turn of the same agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Next {
-    /// A tool call: a stated intent is realised and recorded.
-    Call,
+    /// A tool call: a stated intent is realised and recorded. With it the text of the call, as of [`call_text`].
+    Call(Arc<str>),
     /// Anything else, or nothing.
     Other,
+}
+
+/// The longest text of a call that is looked at for what prose beside it names, in bytes.
+pub const CALL_TEXT_BYTES_MAX: usize = 65_536;
+
+/// What a call says: its tool, its arguments and its results, one on a line, until the limit.
+pub fn call_text(blocks: &[BlockContent<'_>]) -> String {
+    let mut text = String::new();
+    let mut add = |own: &str| {
+        let mut end = own.len().min(CALL_TEXT_BYTES_MAX.saturating_sub(text.len()));
+        while !own.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.push_str(own.get(..end).unwrap_or_default());
+        text.push('\n');
+    };
+    for block in blocks {
+        if let BlockKind::Call(facts) = &block.block.kind {
+            add(&facts.tool);
+        }
+        for leaf in block.arguments.iter().flat_map(|arguments| &arguments.leaves) {
+            if let Scalar::String(own) | Scalar::Number(own) = &leaf.value {
+                add(own);
+            }
+        }
+        if let BlockKind::Result(_) = &block.block.kind {
+            add(&block.text);
+        }
+    }
+    text
 }

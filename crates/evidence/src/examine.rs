@@ -10,7 +10,7 @@ use strongroom_core::span::SpanKind;
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker};
 
 use crate::atom::{self, Atom, Modality, Polarity};
-use crate::content::{BlockContent, SpanContent};
+use crate::content::{self, BlockContent, SpanContent};
 use crate::effect::{Access, Effect, Outcome};
 use crate::outcome::{self, ToolKind};
 use crate::place::Cwd;
@@ -65,6 +65,8 @@ pub struct Examiner {
 struct Memory {
     cwd: Option<Cwd>,
     artifacts: Artifacts,
+    /// The text of the last call of the turn.
+    called: String,
 }
 
 impl Examiner {
@@ -87,7 +89,8 @@ impl Examiner {
             }
         }
         found.unread(content);
-        let class = class(content, &call.effects, &found);
+        let class = self.class(content, &call.effects, &found);
+        self.remember(content);
         let evidence = SpanEvidence {
             class,
             holds: found.holds(content),
@@ -103,6 +106,34 @@ impl Examiner {
             programs: call.programs,
             secrets: found.secrets,
             rules: found.rules,
+        }
+    }
+
+    /// Possible effects count as possible; only proof makes narrative.
+    fn class(&self, content: &SpanContent<'_>, effects: &[Effect], found: &Found) -> EvidentialClass {
+        let mutations = effects.iter().filter(|effect| effect.kind.access() == Access::Mutation);
+        if let Some(certainty) = mutations.map(|effect| effect.certainty).max() {
+            return EvidentialClass::SideEffecting(certainty);
+        }
+        let agent = content.blocks.first().and_then(|block| block.record.agent.as_ref());
+        let memory = self.agents.get(&agent.cloned());
+        let called = memory.map_or("", |memory| memory.called.as_str());
+        proof(content, found, called).map_or(EvidentialClass::Structured, EvidentialClass::Narrative)
+    }
+
+    /// Notes the call that later prose of the turn stands behind; somebody else's words end the turn.
+    fn remember(&mut self, content: &SpanContent<'_>) {
+        let Some(first) = content.blocks.first() else { return };
+        let memory = self.agents.entry(first.record.agent.clone()).or_default();
+        match content.span.kind {
+            SpanKind::Call => memory.called = content::call_text(&content.blocks),
+            SpanKind::Thinking | SpanKind::Meta => {}
+            SpanKind::Utterance if first.block.speaker == Speaker::Assistant => {}
+            SpanKind::Utterance
+            | SpanKind::OrphanResult
+            | SpanKind::Attachment
+            | SpanKind::Derived
+            | SpanKind::Opaque => memory.called.clear(),
         }
     }
 
@@ -301,16 +332,8 @@ impl Found {
     }
 }
 
-/// Possible effects count as possible; only proof makes narrative.
-fn class(content: &SpanContent<'_>, effects: &[Effect], found: &Found) -> EvidentialClass {
-    let mutations = effects.iter().filter(|effect| effect.kind.access() == Access::Mutation);
-    match mutations.map(|effect| effect.certainty).max() {
-        Some(certainty) => EvidentialClass::SideEffecting(certainty),
-        None => proof(content, found).map_or(EvidentialClass::Structured, EvidentialClass::Narrative),
-    }
-}
-
-fn proof(content: &SpanContent<'_>, found: &Found) -> Option<NarrativeProof> {
+/// The proof that every block is narrative; `called` is the text of the call before it.
+fn proof(content: &SpanContent<'_>, found: &Found, called: &str) -> Option<NarrativeProof> {
     let prose = matches!(content.span.kind, SpanKind::Utterance | SpanKind::Thinking);
     let readable = found.unnameable.is_none() && found.secrets.is_empty() && !content.blocks.is_empty();
     if !prose || !readable {
@@ -318,7 +341,8 @@ fn proof(content: &SpanContent<'_>, found: &Found) -> Option<NarrativeProof> {
     }
     let mut rule = None;
     for block in &content.blocks {
-        let own = narrative::prove(&block.text, &block.block.kind, block.block.speaker, content.next)?;
+        let own =
+            narrative::prove(&block.text, &block.block.kind, block.block.speaker, &content.next, called)?;
         rule.get_or_insert(own);
     }
     rule.map(NarrativeProof::by_rule)

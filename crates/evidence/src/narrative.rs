@@ -1,13 +1,14 @@
-//! The proof that prose holds nothing verifiable. The default is no proof.
+//! The proof that prose holds nothing verifiable, or only what the call behind it keeps. The default is no proof.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use strongroom_core::evidence::AtomKind;
 use strongroom_core::transcript::{BlockKind, Speaker};
 
-use crate::atom;
+use crate::atom::{self, Atom};
 use crate::content::Next;
 use crate::cues::{self, Cue};
 
@@ -16,13 +17,19 @@ use crate::cues::{self, Cue};
 struct Table {
     lead: Vec<String>,
     announce: Vec<String>,
+    adverbs: BTreeSet<String>,
     verbs: BTreeSet<String>,
-    inquiry: BTreeSet<String>,
+    asks: Vec<String>,
+    presumes: Vec<String>,
     gerunds: BTreeSet<String>,
+    joins: BTreeSet<String>,
     ack: BTreeSet<String>,
     user_ack: BTreeSet<String>,
     numbers: BTreeSet<String>,
-    report: BTreeSet<String>,
+    common: BTreeSet<String>,
+    refused: BTreeSet<String>,
+    reports: BTreeSet<String>,
+    states: BTreeSet<String>,
 }
 
 fn table() -> &'static Table {
@@ -40,148 +47,278 @@ const TEXT_MAX: usize = 600;
 const WORDS_MAX: usize = 25;
 
 /// The rule that proves `text` to be narrative, where one does.
-pub fn prove(text: &str, kind: &BlockKind, speaker: Speaker, next: Next) -> Option<&'static str> {
+///
+/// An announcement may name what stands word for word in the call that follows it, or in the call of the same turn
+/// before it, `previous` (`covered-step`): those calls keep it. That holds as long as they can be retrieved, and
+/// they can: a call is never narrative, so the gate lets go of it only with a pointer to its original.
+pub fn prove(
+    text: &str,
+    kind: &BlockKind,
+    speaker: Speaker,
+    next: &Next,
+    previous: &str,
+) -> Option<&'static str> {
     let own = text.trim();
-    if own.is_empty() || own.len() > TEXT_MAX || !matches!(kind, BlockKind::Text | BlockKind::Thinking) {
-        return None;
-    }
-    match speaker {
-        Speaker::User => {
+    match (kind, speaker) {
+        (BlockKind::Text, _) if own.is_empty() => Some("empty"),
+        // Reasoning without any text is sealed.
+        (BlockKind::Thinking, _) if own.is_empty() => (!text.is_empty()).then_some("empty"),
+        (BlockKind::Text, Speaker::User) => {
             let plain = own.trim_end_matches(['.', '!', ' ', '。', '！']).to_lowercase();
             table().user_ack.contains(&plain).then_some("user-acknowledgement")
         }
-        Speaker::Assistant => assistant(own, next),
+        (BlockKind::Text | BlockKind::Thinking, Speaker::Assistant) if own.len() <= TEXT_MAX => {
+            assistant(&plain_marks(own)?, next, previous)
+        }
         _ => None,
     }
 }
 
-fn assistant(text: &str, next: Next) -> Option<&'static str> {
-    if !holds_nothing(text) {
+/// The text with plain quotes and dashes. The tables know English; text in other scripts is left alone.
+fn plain_marks(text: &str) -> Option<String> {
+    let plain = text
+        .replace(['’', '‘'], "'")
+        .replace(['“', '”'], "\"")
+        .replace('…', "...")
+        .replace(['—', '–'], " - ");
+    plain.is_ascii().then_some(plain)
+}
+
+fn assistant(text: &str, next: &Next, previous: &str) -> Option<&'static str> {
+    if text.lines().any(is_listed) {
         return None;
     }
-    let mut announces = false;
+    let mut sentences = Vec::new();
     for range in cues::sentences(text) {
-        match kind_of(text.get(range)?)? {
-            Sentence::Opening => {}
-            Sentence::Announcement => announces = true,
-        }
+        sentences.push((range.clone(), Sentence::read(text.get(range)?)?));
     }
-    match (announces, next) {
-        (false, _) => Some("acknowledgement"),
-        (true, Next::Call) => Some("announced-step"),
-        (true, Next::Other) => None,
-    }
-}
-
-/// No atom, no negation, no claim, condition, demand or decision, no list, no heading.
-fn holds_nothing(text: &str) -> bool {
-    let hard = |kind: AtomKind| kind != AtomKind::Claim;
-    let sentences = cues::sentences(text);
-    let asked = |place: usize| {
-        let own = sentences
-            .iter()
-            .find(|range| range.contains(&place))
-            .and_then(|range| Some((range.start, text.get(range.clone())?)));
-        own.is_some_and(|(start, sentence)| place - start >= asserted(sentence).len())
+    let announces = sentences.iter().any(|(_, sentence)| matches!(sentence, Sentence::Announcement(_)));
+    let kept = match next {
+        Next::Call(call) => [call.as_ref(), previous],
+        Next::Other if announces => return None,
+        Next::Other => ["", previous],
     };
-    let toned = cues::tone(text).iter().any(|found| match found.cue {
-        Cue::Claim | Cue::Hypothetical => !asked(found.range.start),
-        Cue::Decision | Cue::Required => true,
-        _ => false,
-    });
-    let line = |line: &str| {
-        let start = line.trim_start();
-        start.starts_with(['#', '|', '>', '-', '*', '•', '='])
-            || start.starts_with(|char: char| char.is_ascii_digit())
-    };
-    !toned
-        && !text.lines().any(line)
-        && !atom::extract(text).iter().any(|atom| hard(atom.kind))
-        && text.is_ascii_or_quotes()
-}
-
-/// The part of a sentence in front of the word behind which it only asks.
-fn asserted(sentence: &str) -> &str {
-    let mut at = 0;
-    for word in sentence.split_inclusive(' ') {
-        if at > 0 && table().inquiry.contains(word.trim_end()) {
-            return sentence.get(..at).unwrap_or(sentence);
-        }
-        at += word.len();
-    }
-    sentence
-}
-
-trait Plain {
-    fn is_ascii_or_quotes(&self) -> bool;
-}
-
-impl Plain for str {
-    /// The table knows English; other scripts are left alone.
-    fn is_ascii_or_quotes(&self) -> bool {
-        self.chars().all(|char| char.is_ascii() || matches!(char, '’' | '‘' | '“' | '”' | '…' | '—' | '–'))
-    }
-}
-
-enum Sentence {
-    Opening,
-    Announcement,
-}
-
-fn kind_of(sentence: &str) -> Option<Sentence> {
-    let lower = sentence.to_lowercase().replace('’', "'");
-    let plain = lower.trim_matches(|char: char| !char.is_alphanumeric());
-    if table().ack.contains(plain) {
-        return Some(Sentence::Opening);
-    }
-    let length = plain.split_whitespace().count();
-    let words: Vec<&str> = asserted(plain)
-        .split(|char: char| !(char.is_alphanumeric() || matches!(char, '\'' | '-')))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let refused = |word: &&str| table().numbers.contains(*word) || table().report.contains(*word);
-    if length > WORDS_MAX || words.iter().any(refused) || has_names(sentence) {
+    if is_toned(text, &sentences) {
         return None;
     }
-    let ends =
-        sentence.ends_with(['.', ':', '!', '…']) || sentence.ends_with(|char: char| char.is_alphanumeric());
-    (ends && announces(plain)).then_some(Sentence::Announcement)
+    let mut covered = false;
+    for atom in atom::extract(text).iter().filter(|atom| atom.kind != AtomKind::Claim) {
+        if atom.kind == AtomKind::Negation && place(&sentences, atom.range.start) == Place::Asked {
+            continue;
+        }
+        covered = true;
+        if !kept.iter().any(|call| covers(call, text, atom)) {
+            return None;
+        }
+    }
+    for (range, _) in &sentences {
+        for name in names(text.get(range.clone())?) {
+            covered = true;
+            if !kept.iter().any(|call| stands_in(call, name)) {
+                return None;
+            }
+        }
+    }
+    match (covered, announces) {
+        (true, _) => Some("covered-step"),
+        (false, true) => Some("announced-step"),
+        (false, false) => Some("acknowledgement"),
+    }
 }
 
-/// `(ok|now|first…)* (let me|I'll…) VERB …`
-fn announces(plain: &str) -> bool {
-    let mut rest = plain;
-    while let Some(behind) = table().lead.iter().find_map(|lead| behind_word(rest, lead)) {
+/// A heading, a quotation, a row of a table or an item of a list.
+fn is_listed(line: &str) -> bool {
+    let start = line.trim_start();
+    start.starts_with(['#', '|', '>', '-', '*', '•', '='])
+        || start.starts_with(|char: char| char.is_ascii_digit())
+}
+
+/// Whether something is claimed, supposed, demanded or decided.
+fn is_toned(text: &str, sentences: &[(Range<usize>, Sentence)]) -> bool {
+    cues::tone(text).iter().any(|found| {
+        let place = place(sentences, found.range.start);
+        match found.cue {
+            Cue::Claim | Cue::Hypothetical => place != Place::Asked,
+            Cue::Required => place == Place::Said,
+            Cue::Decision => true,
+            _ => false,
+        }
+    })
+}
+
+/// Whether the call keeps what an atom says, word for word.
+fn covers(call: &str, text: &str, atom: &Atom) -> bool {
+    let Some(own) = text.get(atom.range.clone()) else { return false };
+    match atom.kind {
+        // A short number stands in many calls by chance.
+        AtomKind::Number => own.len() >= 3 && stands_in(call, own),
+        AtomKind::Negation | AtomKind::Constraint | AtomKind::Claim | AtomKind::Secret | AtomKind::Error => {
+            false
+        }
+        AtomKind::Path
+        | AtomKind::Url
+        | AtomKind::Id
+        | AtomKind::Quantity
+        | AtomKind::Time
+        | AtomKind::Quote
+        | AtomKind::Code
+        | AtomKind::Flag
+        | AtomKind::Env => stands_in(call, own),
+    }
+}
+
+/// Whether `own` stands in `call`, not as a part of a longer word.
+fn stands_in(call: &str, own: &str) -> bool {
+    let bytes = call.as_bytes();
+    let joins = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    !own.is_empty()
+        && memchr::memmem::find_iter(bytes, own).any(|at| {
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+            !joins(before) && !joins(bytes.get(at + own.len()))
+        })
+}
+
+/// A sentence that a proof may hold.
+#[derive(Debug)]
+enum Sentence {
+    /// It says nothing: `Great!`
+    Opening,
+    /// It announces a step.
+    Announcement(Announcement),
+}
+
+/// The parts of an announcement, in bytes of its sentence.
+#[derive(Debug)]
+struct Announcement {
+    /// The end of the words that announce: `let me`, `I need to`.
+    opened: usize,
+    /// Where it begins to ask; what is asked is not said to be so.
+    asked: usize,
+}
+
+/// Where in its sentence something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In the words that announce.
+    Opening,
+    /// In what is said.
+    Said,
+    /// In what is asked.
+    Asked,
+}
+
+fn place(sentences: &[(Range<usize>, Sentence)], at: usize) -> Place {
+    let own = sentences.iter().find(|(range, _)| range.contains(&at));
+    match own {
+        Some((range, Sentence::Announcement(parts))) if at < range.start + parts.opened => Place::Opening,
+        Some((range, Sentence::Announcement(parts))) if at >= range.start + parts.asked => Place::Asked,
+        _ => Place::Said,
+    }
+}
+
+impl Sentence {
+    fn read(sentence: &str) -> Option<Self> {
+        let lower = sentence.to_ascii_lowercase();
+        let plain = lower.trim_matches(|char: char| !char.is_ascii_alphanumeric());
+        if table().ack.contains(plain) {
+            return Some(Self::Opening);
+        }
+        let ends = sentence.ends_with(['.', ':', '!', '`', ')', '"'])
+            || sentence.ends_with(|char: char| char.is_ascii_alphanumeric());
+        if !ends || lower.split_whitespace().count() > WORDS_MAX {
+            return None;
+        }
+        let opened = opening(&lower)?;
+        let asked = first_of(&lower, &table().asks, opened).unwrap_or(lower.len());
+        let presumed = first_of(&lower, &table().presumes, opened).unwrap_or(lower.len());
+        let said = lower.get(opened..asked)?;
+        let stated = lower.get(opened..asked.min(presumed))?;
+        let all = lower.get(opened..)?;
+        let refused = words(all).any(|word| table().numbers.contains(word) || table().refused.contains(word))
+            || words(said).any(|word| table().reports.contains(word))
+            || words(stated).any(|word| table().states.contains(word))
+            || !parts_hold_nothing(said);
+        (!refused).then_some(Self::Announcement(Announcement { opened, asked }))
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|char: char| !(char.is_ascii_alphanumeric() || matches!(char, '\'' | '-' | '_' | '.' | '/')))
+        .map(|word| word.trim_end_matches(['.', '/']))
+        .filter(|word| !word.is_empty())
+}
+
+/// Where the first of `phrases` stands as whole words at or behind `from`.
+fn first_of(lower: &str, phrases: &[String], from: usize) -> Option<usize> {
+    let starts = |at: usize, phrase: &str| {
+        lower.get(at..).and_then(|rest| rest.strip_prefix(phrase)).is_some_and(|rest| {
+            !rest.starts_with(|char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_'))
+        })
+    };
+    let mut at = from;
+    loop {
+        if phrases.iter().any(|phrase| starts(at, phrase)) {
+            return Some(at);
+        }
+        at += lower.get(at..)?.find(' ')? + 1;
+    }
+}
+
+/// Behind a comma, a dash or a bracket another statement may begin: only what goes on announcing is let through.
+fn parts_hold_nothing(said: &str) -> bool {
+    let mut parts = said
+        .split([';', '(', ',', '?', ':'])
+        .flat_map(|part| part.split(" - "))
+        .map(str::trim)
+        .filter(|part| words(part).next().is_some())
+        .skip(1);
+    parts.all(|part| {
+        let first = words(part).next().unwrap_or_default();
+        let table = table();
+        words(part).count() <= 2
+            || table.joins.contains(first)
+            || table.gerunds.contains(first)
+            || table.verbs.contains(first)
+            || opening(part).is_some()
+    })
+}
+
+/// The end of `(ok|now|first…)* (let me|I'll…) (also|quickly…)*` in front of a verb that may be announced.
+fn opening(lower: &str) -> Option<usize> {
+    let table = table();
+    let start = lower.len() - lower.trim_start_matches(|char: char| !char.is_ascii_alphanumeric()).len();
+    let mut rest = lower.get(start..)?;
+    while let Some(behind) = table.lead.iter().find_map(|lead| behind_word(rest, lead)) {
         rest = behind;
     }
-    let first: String = rest.chars().take_while(|char| char.is_alphanumeric() || *char == '-').collect();
-    let led = rest.len() < plain.len() && table().verbs.contains(&first);
-    if table().gerunds.contains(&first) || led {
-        return true;
+    let led = rest.len() < lower.len() - start;
+    let announced = table.announce.iter().find_map(|opening| behind_word(rest, opening));
+    let mut verb = announced.unwrap_or(rest);
+    while let Some(behind) = table.adverbs.iter().find_map(|adverb| behind_word(verb, adverb)) {
+        verb = behind;
     }
-    let openings = table().announce.iter().filter_map(|opening| behind_word(rest, opening));
-    openings.into_iter().any(|behind| {
-        let verb: String = behind.chars().take_while(|char| char.is_alphanumeric() || *char == '-').collect();
-        table().verbs.contains(&verb)
-    })
+    let first: String =
+        verb.chars().take_while(|char| char.is_ascii_alphanumeric() || *char == '-').collect();
+    let fits = table.gerunds.contains(&first)
+        || (announced.is_some() || led) && table.verbs.contains(&first)
+        || announced.is_some() && table.asks.iter().any(|phrase| behind_word(verb, phrase).is_some());
+    fits.then_some(lower.len() - verb.len())
 }
 
 fn behind_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let rest = text.strip_prefix(word)?;
-    let trimmed = rest.trim_start_matches([',', '!', '.', ':', ';', ' ', '-', '—', '–']);
-    (trimmed.len() < rest.len()).then_some(trimmed)
+    let trimmed = rest.trim_start_matches([',', '!', '.', ':', ';', ' ', '-']);
+    (trimmed.len() < rest.len() && !rest.starts_with('-')).then_some(trimmed)
 }
 
-/// Capitals behind the first word: names, constants, acronyms. `I` is no name.
-fn has_names(sentence: &str) -> bool {
+/// Capitals behind the first word: names, constants, acronyms. `I` is no name, and neither are common acronyms.
+fn names(sentence: &str) -> impl Iterator<Item = &str> {
     let words =
-        sentence.split_whitespace().map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
-    words.skip(1).any(|word| {
-        let capital = word.chars().next().is_some_and(char::is_uppercase)
-            || word.chars().skip(1).any(char::is_uppercase);
-        let own =
-            matches!(word, "I" | "I'll" | "I’ll" | "I'm" | "I’m" | "I'd" | "Let" | "Let's" | "Now" | "");
-        (capital && !own) || word.chars().any(|char| char.is_ascii_digit())
+        sentence.split_whitespace().map(|word| word.trim_matches(|char: char| !char.is_ascii_alphanumeric()));
+    words.skip(1).filter(|word| {
+        let named = word.bytes().any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        let own = matches!(*word, "I" | "I'll" | "I'm" | "I'd" | "Let" | "Let's" | "Now");
+        named && !own && !table().common.contains(*word)
     })
 }
 
@@ -191,7 +328,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn by(speaker: Speaker, text: &str) -> Option<&'static str> {
-        prove(text, &BlockKind::Text, speaker, Next::Call)
+        prove(text, &BlockKind::Text, speaker, &Next::Call("".into()), "")
     }
 
     #[test]
@@ -207,7 +344,7 @@ mod tests {
         ] {
             assert!(by(Speaker::Assistant, text).is_some(), "{text}");
         }
-        assert_eq!(prove("Let me look at it.", &BlockKind::Text, Speaker::Assistant, Next::Other), None);
+        assert_eq!(prove("Let me look at it.", &BlockKind::Text, Speaker::Assistant, &Next::Other, ""), None);
     }
 
     #[test]
@@ -230,6 +367,64 @@ mod tests {
         ] {
             assert_eq!(by(Speaker::Assistant, text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_the_calls_beside_keep_may_be_named() {
+        let covered = |text: &str, next: &str, previous: &str| {
+            prove(text, &BlockKind::Text, Speaker::Assistant, &Next::Call(next.into()), previous)
+        };
+        let read = "Read\n/app/src/parse.rs\nfn lower() {}";
+        assert_eq!(covered("Let me read src/parse.rs:", read, ""), Some("covered-step"));
+        assert_eq!(covered("Now let me update `lower`.", "Edit", read), Some("covered-step"));
+        assert_eq!(covered("Let me check the Gemini hooks.", "Grep\nGemini", ""), Some("covered-step"));
+        for text in [
+            "Let me read src/pars.rs:",
+            "Let me update `low`.",
+            "Let me not read src/parse.rs.",
+            "I see src/parse.rs. Let me read it.",
+            "Let me fix src/parse.rs, it breaks.",
+            "Let me read src/parse.rs, the parser lives there.",
+            "Let me read src/parse.rs which calls `lower`.",
+            "I'll read src/parse.rs; if that is fine, I'll commit.",
+            "src/parse.rs",
+        ] {
+            assert_eq!(covered(text, read, ""), None, "{text}");
+        }
+        assert_eq!(
+            prove("Let me read src/parse.rs:", &BlockKind::Text, Speaker::Assistant, &Next::Other, read),
+            None
+        );
+    }
+
+    #[test]
+    fn what_is_asked_is_not_said() {
+        for text in [
+            "Let me run the tests to make sure everything works.",
+            "Now let me verify the tests still pass.",
+            "Let me run lint to make sure nothing is broken.",
+            "I need to check if the hook is installed.",
+        ] {
+            assert!(by(Speaker::Assistant, text).is_some(), "{text}");
+        }
+        for text in [
+            "Still running.",
+            "Let me see why the tests failed.",
+            "Let me check what broke, the tests failed.",
+            "I'll capture it later if it hasn't completed.",
+            "Let me resolve the conflict by keeping the old signature.",
+            "Let me update the plan to use a switch statement.",
+        ] {
+            assert_eq!(by(Speaker::Assistant, text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn empty_texts_are_narrative_and_sealed_reasoning_is_not() {
+        let empty = |text: &str, kind: BlockKind| prove(text, &kind, Speaker::Assistant, &Next::Other, "");
+        assert_eq!(empty("", BlockKind::Text), Some("empty"));
+        assert_eq!(empty(" \n", BlockKind::Thinking), Some("empty"));
+        assert_eq!(empty("", BlockKind::Thinking), None);
     }
 
     #[test]

@@ -5,9 +5,9 @@ use strongroom_core::digest::{ContentKey, Hasher, SpanHash};
 use strongroom_core::error::Result;
 use strongroom_core::span::{Span, SpanIndex, SpanKind};
 use strongroom_core::transcript::{
-    Arguments, Block, BlockKind, Bytes, Encoding, Scalar, TextRange, Visibility,
+    Arguments, Block, BlockKind, Bytes, Encoding, Scalar, Speaker, TextRange, Visibility,
 };
-use strongroom_evidence::content::{BlockContent, Next, SpanContent};
+use strongroom_evidence::content::{BlockContent, Next, SpanContent, call_text};
 use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts, Secret};
 
 use crate::tokens::{self, Estimate, Tokens};
@@ -60,10 +60,12 @@ impl<'a> Reading<'a> {
     pub fn of(transcript: &'a Transcript) -> Result<Self> {
         let facts = ProjectFacts { cwd: transcript.cwd().map(str::to_owned), home: None };
         let mut examiner = Examiner::new(facts);
-        let nexts = nexts(transcript);
-        let mut spans = Vec::with_capacity(transcript.spans().spans.len());
-        for (span, next) in transcript.spans().spans.iter().zip(nexts) {
-            let (content, tokens) = decode(transcript, span, next)?;
+        let decoded = transcript.spans().spans.iter().map(|span| decode(transcript, span));
+        let decoded = decoded.collect::<Result<Vec<_>>>()?;
+        let nexts = nexts(&decoded);
+        let mut spans = Vec::with_capacity(decoded.len());
+        for ((mut content, tokens), next) in decoded.into_iter().zip(nexts) {
+            content.next = next;
             let examination = examiner.examine(&content);
             spans.push(ReadSpan { key: content_key(&content), examination, tokens, content });
         }
@@ -80,7 +82,7 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// `Unavailable` when the bytes cannot be read.
     pub fn context_of(transcript: &Transcript) -> Result<Tokens> {
-        let decoded = transcript.spans().spans.iter().map(|span| decode(transcript, span, Next::Other));
+        let decoded = transcript.spans().spans.iter().map(|span| decode(transcript, span));
         decoded.map(|span| span.map(|(_, tokens)| tokens)).sum()
     }
 
@@ -120,16 +122,17 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// For each span, whether a call of the same agent follows before anybody else speaks.
-fn nexts(transcript: &Transcript) -> Vec<Next> {
-    let spans = &transcript.spans().spans;
+/// For each span, the call of the same agent that follows before anybody else speaks.
+fn nexts(spans: &[(SpanContent<'_>, Tokens)]) -> Vec<Next> {
     let mut next = vec![Next::Other; spans.len()];
     let mut following = Next::Other;
-    for (span, slot) in spans.iter().zip(next.iter_mut()).rev() {
-        *slot = following;
-        following = match span.kind {
-            SpanKind::Call => Next::Call,
+    for ((content, _), slot) in spans.iter().zip(next.iter_mut()).rev() {
+        *slot = following.clone();
+        let speaker = content.blocks.first().map(|block| block.block.speaker);
+        following = match content.span.kind {
+            SpanKind::Call => Next::Call(call_text(&content.blocks).into()),
             SpanKind::Thinking | SpanKind::Meta => following,
+            SpanKind::Utterance if speaker == Some(Speaker::Assistant) => following,
             SpanKind::Utterance
             | SpanKind::OrphanResult
             | SpanKind::Attachment
@@ -140,7 +143,7 @@ fn nexts(transcript: &Transcript) -> Vec<Next> {
     next
 }
 
-fn decode<'a>(transcript: &'a Transcript, span: &'a Span, next: Next) -> Result<(SpanContent<'a>, Tokens)> {
+fn decode<'a>(transcript: &'a Transcript, span: &'a Span) -> Result<(SpanContent<'a>, Tokens)> {
     let mut blocks = Vec::with_capacity(span.blocks.len());
     let mut tokens = Tokens(0);
     for &at in &span.blocks {
@@ -163,7 +166,7 @@ fn decode<'a>(transcript: &'a Transcript, span: &'a Span, next: Next) -> Result<
             blocks.push(BlockContent { at, record, block, text, arguments });
         }
     }
-    Ok((SpanContent { span, blocks, next }, tokens))
+    Ok((SpanContent { span, blocks, next: Next::Other }, tokens))
 }
 
 /// The decoded text of a block.

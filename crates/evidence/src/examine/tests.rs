@@ -127,7 +127,7 @@ fn pins_follow_the_speaker() {
 #[test]
 fn narrative_needs_its_call() {
     let mut draft = says(Speaker::Assistant, "Let me look at the tests.");
-    draft.next = Next::Call;
+    draft.next = Next::Call("".into());
     assert!(matches!(alone(draft).evidence.class, EvidentialClass::Narrative(_)));
     assert_eq!(
         alone(says(Speaker::Assistant, "Let me look at the tests.")).evidence.class,
