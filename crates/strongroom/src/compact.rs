@@ -213,11 +213,10 @@ impl Run<'_, '_> {
             None => bind_narrative(&selected)?,
         };
         observe(Step::Bound);
-        let resume = self.edit(&bound, &selected, &origins).map(|edit| {
-            let main = &self.session.main;
-            main.format().resume(main.index(), &edit)
-        })?;
-        let compacted = Compacted::splice(bound, |bound| self.splice(bound, &selected, &origins))?;
+        let edit = self.edit(&bound, &selected, &origins)?;
+        let main = &self.session.main;
+        let resume = main.format().resume(main.index(), &edit);
+        let compacted = Compacted::splice(bound, |_| self.splice(&edit))?;
         observe(Step::Spliced);
         let report = Report { resume, ..report.finished(&self.session.main, &compacted, &selected)? };
         if report.tokens_after >= report.tokens_before {
@@ -320,10 +319,11 @@ impl Run<'_, '_> {
 
     fn subject(&self, revision: &Revision, selected: &GatedPlan, origins: &[Origin]) -> Subject {
         let reclaimed = reclaimed_spans(selected, origins);
+        let masked = masks::masked(selected, origins);
         let neighbours = self
             .own_spans()
             .filter(|span| !reclaimed.contains(&span.index()))
-            .map(|span| masks::key(span, selected, origins))
+            .map(|span| masks::key(span, &masked))
             .collect();
         let earlier = self.traced.lineage.as_ref().map(|lineage| &lineage.record);
         Subject {
@@ -386,13 +386,12 @@ impl Run<'_, '_> {
         spans
     }
 
-    fn splice(&self, bound: &Bound, selected: &GatedPlan, origins: &[Origin]) -> Result<Vec<u8>> {
+    fn splice(&self, edit: &Edit) -> Result<Vec<u8>> {
         let main = &self.session.main;
-        let edit = self.edit(bound, selected, origins)?;
-        let bytes = main.format().splice(main.source(), main.index(), main.spans(), &edit)?;
+        let bytes = main.format().splice(main.source(), main.index(), main.spans(), edit)?;
         match self.options.purpose {
             Purpose::File => Ok(bytes),
-            Purpose::Resume => main.format().resumable(bytes, &edit),
+            Purpose::Resume => main.format().resumable(bytes, edit),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Masks: secrets in spans that stay are hidden in the view; the original is in custody under the span's number.
 
+use std::collections::BTreeMap;
+
 use strongroom_core::digest::ContentKey;
 use strongroom_core::error::Result;
 use strongroom_core::judge::{GatedPlan, Permitted};
@@ -34,14 +36,15 @@ pub(super) fn of(reading: &Reading<'_>, selected: &GatedPlan, origins: &[Origin]
 }
 
 /// The content key that `span` has after its masks are laid.
-pub(super) fn key(span: &ReadSpan<'_>, selected: &GatedPlan, origins: &[Origin]) -> ContentKey {
-    match masked(selected, origins).into_iter().find(|&(at, _)| at == span.index()) {
-        Some((_, ordinal)) => masked_key(span, &|secret| replacement(secret, ordinal)),
+pub(super) fn key(span: &ReadSpan<'_>, masked: &BTreeMap<SpanIndex, u32>) -> ContentKey {
+    match masked.get(&span.index()) {
+        Some(&ordinal) => masked_key(span, &|secret| replacement(secret, ordinal)),
         None => span.key,
     }
 }
 
-fn masked(selected: &GatedPlan, origins: &[Origin]) -> Vec<(SpanIndex, u32)> {
+/// The kept spans in which secrets are hidden, each with its number.
+pub(super) fn masked(selected: &GatedPlan, origins: &[Origin]) -> BTreeMap<SpanIndex, u32> {
     let own = |permitted: &Permitted| match origins.get(usize::try_from(permitted.index()).ok()?)? {
         Origin::Own(at) if permitted.candidate().wanted == Wanted::Mask => Some((*at, permitted.ordinal())),
         Origin::Own(_) | Origin::Carried(_) => None,
