@@ -192,7 +192,12 @@ fn read_line(
         parts.find(Level::Note, "byte-order-mark", 1, "begins with a byte order mark".to_owned());
     }
     if bytes.ends_with(b"\r") && !parts.has("crlf") {
-        parts.find(Level::Note, "crlf", line.number, "lines end with a carriage return and a line feed".to_owned());
+        parts.find(
+            Level::Note,
+            "crlf",
+            line.number,
+            "lines end with a carriage return and a line feed".to_owned(),
+        );
     }
     let mut values = 0;
     loop {
