@@ -44,7 +44,7 @@ impl Format for ClaudeCode {
                 format!("{sessions} sessions in one file whose records do not follow from one another");
             parts.findings.push(finding(Level::Warning, "multiple-sessions", None, "", message));
         }
-        let usage = reader.usage();
+        let usage = reader.usage(|at| is_relinked(&parts.records, at));
         parts.findings.append(&mut reader.findings);
         parts.findings.extend(found);
         parts.findings.sort_by_key(|finding| finding.line);
@@ -75,14 +75,21 @@ impl Format for ClaudeCode {
     }
 }
 
+fn is_copy(records: &[Record], at: u32) -> bool {
+    let record = usize::try_from(at).ok().and_then(|at| records.get(at));
+    record.is_some_and(|record| record.blocks.iter().any(|block| block.copy_of.is_some()))
+}
+
+/// Whether the record is a copy that a compaction of ours has written.
+fn is_relinked(records: &[Record], at: u32) -> bool {
+    let record = usize::try_from(at).ok().and_then(|at| records.get(at));
+    record.and_then(|record| record.id.as_deref()).is_some_and(crate::ids::is_derived) && is_copy(records, at)
+}
+
 /// Side files of lines that are no copies, and the directory of child transcripts of every session in the file.
 fn side_items(records: &[Record], found: Vec<SideItem>) -> Vec<SideItem> {
-    let is_copy = |at: u32| {
-        let record = usize::try_from(at).ok().and_then(|at| records.get(at));
-        record.is_some_and(|record| record.blocks.iter().any(|block| block.copy_of.is_some()))
-    };
     let mut items: Vec<SideItem> =
-        found.into_iter().filter(|item| !item.record.is_some_and(is_copy)).collect();
+        found.into_iter().filter(|item| !item.record.is_some_and(|at| is_copy(records, at))).collect();
     let mut sessions: BTreeSet<&str> = BTreeSet::new();
     for record in records.iter().filter(|record| record.agent.is_none()) {
         let own = record

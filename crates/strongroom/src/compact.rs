@@ -176,7 +176,9 @@ impl Run<'_, '_> {
         let costs = Costs { reading: self.reading, traced: self.traced };
         let choice = choose(&costs, Selection::new(gated, origins), self.budget);
         let whole = self.reading.context_tokens();
-        if let (Some(smallest), Unmet::Stop) = (choice.smallest.map(|smallest| smallest.min(whole)), self.options.unmet) {
+        if let (Some(smallest), Unmet::Stop) =
+            (choice.smallest.map(|smallest| smallest.min(whole)), self.options.unmet)
+        {
             return Ok(Outcome::BudgetNotMet { smallest, report: Box::new(report) });
         }
         if !choice.selection.reclaims_anything() {

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use strongroom_core::digest::{ContentKey, Digest, Tag};
 use strongroom_core::error::Result;
 use strongroom_core::pointer::{Pointer, find_in};
@@ -13,7 +14,6 @@ use strongroom_core::span::{SpanIndex, SpanKind};
 use strongroom_core::summary::{FIRST_WORDS, OPENING};
 use strongroom_core::transcript::Speaker;
 use strongroom_core::vault::{CompactionRecord, Registry};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::reading::{ReadSpan, Reading};
 
@@ -160,13 +160,15 @@ fn marks(
     }
     let known: BTreeSet<u32> = record.spans.iter().map(|span| span.ordinal).collect();
     let last = kept.last().copied();
-    let before = |span: &&&ReadSpan<'_>| record.neighbours.is_empty() || last.is_some_and(|last| span.index() < last);
+    let before =
+        |span: &&&ReadSpan<'_>| record.neighbours.is_empty() || last.is_some_and(|last| span.index() < last);
     let stubs = context
         .iter()
         .filter(before)
         .filter(|span| !kept.contains(&span.index()))
         .filter_map(|span| {
-            let ordinal = stub_in(span).or_else(|| stub_inside(span)).filter(|ordinal| known.contains(ordinal))?;
+            let ordinal =
+                stub_in(span).or_else(|| stub_inside(span)).filter(|ordinal| known.contains(ordinal))?;
             Some((span.index(), Pointer { tag: record.tag, ordinal: Some(ordinal) }))
         })
         .collect();

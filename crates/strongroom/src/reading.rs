@@ -5,7 +5,8 @@ use strongroom_core::digest::{ContentKey, Hasher, SpanHash};
 use strongroom_core::error::Result;
 use strongroom_core::span::{Span, SpanIndex, SpanKind};
 use strongroom_core::transcript::{
-    Arguments, Block, BlockKind, Bytes, Encoding, Scalar, Speaker, TextRange, Visibility,
+    Arguments, Block, BlockKind, Bytes, Encoding, RecordKind, Scalar, SourceIndex, Speaker, TextRange,
+    Visibility,
 };
 use strongroom_evidence::content::{BlockContent, Next, SpanContent, call_text};
 use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts, Secret};
@@ -77,19 +78,27 @@ impl<'a> Reading<'a> {
         self.spans.iter().map(|span| span.tokens).sum()
     }
 
-    /// What the agent would send of `transcript`, without examining it.
+    /// What the agent would send of `source`, read as `index`; nothing else of it is decoded.
     ///
     /// # Errors
     /// `Unavailable` when the bytes cannot be read.
-    pub fn context_of(transcript: &Transcript) -> Result<Tokens> {
-        let decoded = transcript.spans().spans.iter().map(|span| decode(transcript, span));
-        decoded.map(|span| span.map(|(_, tokens)| tokens)).sum()
+    pub fn context_of(source: &dyn Bytes, index: &SourceIndex) -> Result<Tokens> {
+        let sent = index.blocks().filter(|(_, block)| block.visibility == Visibility::Context);
+        sent.map(|(_, block)| {
+            Ok(tokens::of_block(block, &block_text(source, block)?, &arguments_text(source, block)?))
+        })
+        .sum()
     }
 
     /// The vendor's tokens for one of ours: the reported context of the last request against our count up to it.
     pub fn estimate(&self) -> Option<Estimate> {
         let usage = &self.transcript.index().usage;
         let last = usage.last().filter(|last| last.context_tokens > 0)?;
+        // A report from before a compaction counts what is no longer sent.
+        let mut behind = self.transcript.index().records.iter().skip(usize::try_from(last.record).ok()?);
+        if behind.any(|record| record.kind == RecordKind::Boundary) {
+            return None;
+        }
         let before: Tokens = self
             .spans
             .iter()

@@ -13,7 +13,9 @@ use crate::{clock, json, out, place};
 
 pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
     if own.resume && own.file == Path::new("-") {
-        return Err(Error::invalid_input("--resume writes beside the input, and standard input has no place"));
+        return Err(Error::invalid_input(
+            "--resume writes beside the input, and standard input has no place",
+        ));
     }
     let session = open(own)?;
     let archive = (!own.without_archive).then(|| place::open_for_writing(args)).transpose()?;

@@ -289,6 +289,8 @@ impl<'c, 's> Case<'c, 's> {
                     )
                 }
                 What::Attachment(_) => self.attachment_key(row),
+                // Words around a paste are parts of one message.
+                What::Said => format!("said {} {} {}", row.source, row.start.record, self.pointer_of(row)),
                 _ => String::new(),
             };
             if key.is_empty() || !seen.contains(&key) {
@@ -297,6 +299,10 @@ impl<'c, 's> Case<'c, 's> {
             }
         }
         kept
+    }
+
+    fn pointer_of(&self, row: &Row<'s>) -> &'s str {
+        row.view.index.block(row.start).map_or("", |block| block.pointer.as_str())
     }
 
     fn attachment_key(&self, row: &Row<'s>) -> String {

@@ -13,12 +13,23 @@ use crate::part::finding;
 /// The domain under which the ids of copies are derived.
 const COPY: &str = "strongroom/claude-code/copy";
 
+/// The domain under which the ids of copied messages are derived.
+const COPY_MESSAGE: &str = "strongroom/claude-code/copy-message";
+
 /// The uuid of the copy of `original` behind `boundary`.
 pub(super) fn copy_id(boundary: &str, original: &str) -> String {
     derive(COPY, &[boundary.as_bytes(), original.as_bytes()])
 }
 
-/// The members of a line that a relinked copy replaces.
+/// The id of the API message that the copy of a line of `original` belongs to behind `boundary`.
+///
+/// The agent gathers all lines with the id of a message that it loads, wherever they stand in the file. A copy that
+/// kept the id would bring back the lines before the boundary.
+pub(super) fn copy_message_id(boundary: &str, original: &str) -> String {
+    derive(COPY_MESSAGE, &[boundary.as_bytes(), original.as_bytes()])
+}
+
+/// The members of a line that a relinked copy replaces; with them goes the id of the message.
 pub(super) const LINK_MEMBERS: [&str; 5] =
     ["uuid", "parentUuid", "sessionId", "sourceToolAssistantUUID", "logicalParentUuid"];
 
@@ -125,7 +136,7 @@ impl Finder<'_> {
             }
             let Some(&original) = copies.get(id) else { continue };
             let Some(earlier) = records.get(original) else { continue };
-            if self.says_the_same(earlier, record)? {
+            if self.says_the_same(earlier, record, name)? {
                 self.set(at, original);
             } else {
                 let line = earlier.line.unwrap_or_default();
@@ -146,13 +157,16 @@ impl Finder<'_> {
         originals.filter_map(|(at, record)| Some((copy_id(boundary, record.id.as_deref()?), at))).collect()
     }
 
-    fn says_the_same(&self, original: &Record, copy: &Record) -> Result<bool> {
+    fn says_the_same(&self, original: &Record, copy: &Record, boundary: &str) -> Result<bool> {
         let (original, copy) = (self.source.read(original.range)?, self.source.read(copy.range)?);
         let (mut one, mut two) = (Tape::new(), Tape::new());
         if one.scan(&original).is_err() || two.scan(&copy).is_err() {
             return Ok(false);
         }
-        Ok(one.root(&original, 0).zip(two.root(&copy, 0)).is_some_and(|(one, two)| same_but_links(one, two)))
+        Ok(one
+            .root(&original, 0)
+            .zip(two.root(&copy, 0))
+            .is_some_and(|(one, two)| same_but_links(one, two, boundary)))
     }
 
     /// A prompt queued while the agent worked is delivered later as a line of its own.
@@ -177,56 +191,84 @@ impl Finder<'_> {
     }
 }
 
-/// Whether two lines are equal but for their links, and for parts of strings that a view hides.
-fn same_but_links(original: Value<'_>, copy: Value<'_>) -> bool {
-    let members = |value: Value<'_>| -> Vec<(Vec<u8>, Vec<u8>)> {
-        let own = value.entries().filter(|(key, _)| !LINK_MEMBERS.iter().any(|link| key.is(link)));
-        own.map(|(key, value)| (key.raw().to_vec(), value.raw().to_vec())).collect()
-    };
-    members(original) == members(copy) || same_shape(original, copy)
+/// What a value is in a line, and so what may differ in a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The line itself.
+    Line,
+    /// Its `message`.
+    Message,
+    /// The id of the message, which in a copy is derived.
+    MessageId,
+    /// A string that tells what a line is; it stands unchanged even where text is hidden.
+    Identity,
+    /// Anything else: strings may differ, where a view hides a part of them.
+    Other,
 }
 
-/// Members whose strings tell what a line is; in a copy they stand unchanged even where text is hidden.
+impl Part {
+    /// What the member `key` is.
+    fn member(self, key: Value<'_>) -> Self {
+        match self {
+            Self::Line if key.is("message") => Self::Message,
+            Self::Message if key.is("id") => Self::MessageId,
+            _ if IDENTITY.iter().any(|name| key.is(name)) => Self::Identity,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Members whose strings tell what a line is.
 const IDENTITY: [&str; 6] = ["type", "role", "id", "name", "tool_use_id", "subtype"];
 
-/// Whether two values have the same members and scalars, strings other than names and ids aside.
-fn same_shape(one: Value<'_>, two: Value<'_>) -> bool {
-    let mut todo = vec![(one, two, false)];
-    while let Some((one, two, identity)) = todo.pop() {
-        if one.kind() != two.kind() {
+/// Whether the line `copy` is `original` but for its links behind `boundary` and for parts of strings that a view
+/// hides: the same members and scalars, the same names and ids.
+fn same_but_links(original: Value<'_>, copy: Value<'_>, boundary: &str) -> bool {
+    let mut todo = vec![(original, copy, Part::Line)];
+    while let Some((one, two, part)) = todo.pop() {
+        let same = one.kind() == two.kind()
+            && match one.kind() {
+                Kind::Array => same_elements(one, two, &mut todo),
+                Kind::Object => same_members(one, two, part, &mut todo),
+                Kind::String => same_string(one, two, part, boundary),
+                Kind::Null | Kind::True | Kind::False | Kind::Number => one.raw() == two.raw(),
+            };
+        if !same {
             return false;
-        }
-        match one.kind() {
-            Kind::Array => {
-                let (ones, twos): (Vec<_>, Vec<_>) = (one.elements().collect(), two.elements().collect());
-                if ones.len() != twos.len() {
-                    return false;
-                }
-                todo.extend(ones.into_iter().zip(twos).map(|(one, two)| (one, two, false)));
-            }
-            Kind::Object => {
-                let kept = |value: Value<'_>| {
-                    value.entries().filter(|(key, _)| !LINK_MEMBERS.iter().any(|link| key.is(link))).count()
-                };
-                if kept(one) != kept(two) {
-                    return false;
-                }
-                for ((key, one), (other, two)) in one.entries().zip(two.entries()) {
-                    if key.raw() != other.raw() {
-                        return false;
-                    }
-                    if !LINK_MEMBERS.iter().any(|link| key.is(link)) {
-                        todo.push((one, two, IDENTITY.iter().any(|name| key.is(name))));
-                    }
-                }
-            }
-            Kind::String if !identity => {}
-            Kind::Null | Kind::True | Kind::False | Kind::Number | Kind::String => {
-                if one.raw() != two.raw() {
-                    return false;
-                }
-            }
         }
     }
     true
+}
+
+/// Pairs of values that are still to be compared.
+type Pairs<'v> = Vec<(Value<'v>, Value<'v>, Part)>;
+
+fn same_elements<'v>(one: Value<'v>, two: Value<'v>, todo: &mut Pairs<'v>) -> bool {
+    let before = todo.len();
+    todo.extend(one.elements().zip(two.elements()).map(|(one, two)| (one, two, Part::Other)));
+    let pairs = todo.len() - before;
+    one.elements().count() == pairs && two.elements().count() == pairs
+}
+
+fn same_members<'v>(one: Value<'v>, two: Value<'v>, part: Part, todo: &mut Pairs<'v>) -> bool {
+    let is_link = |key: Value<'_>| LINK_MEMBERS.iter().any(|link| key.is(link));
+    let mut ones = one.entries().filter(|(key, _)| !is_link(*key));
+    let mut twos = two.entries().filter(|(key, _)| !is_link(*key));
+    loop {
+        match (ones.next(), twos.next()) {
+            (None, None) => return true,
+            (Some((key, one)), Some((other, two))) if key.raw() == other.raw() => {
+                todo.push((one, two, part.member(key)));
+            }
+            _ => return false,
+        }
+    }
+}
+
+fn same_string(one: Value<'_>, two: Value<'_>, part: Part, boundary: &str) -> bool {
+    match part {
+        Part::Line | Part::Message | Part::Identity => one.raw() == two.raw(),
+        Part::MessageId => one.string().is_some_and(|id| two.is(&copy_message_id(boundary, &id))),
+        Part::Other => true,
+    }
 }

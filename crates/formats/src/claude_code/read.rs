@@ -105,9 +105,11 @@ const META_TYPES: [&str; 26] = [
 ];
 
 impl Reader {
-    /// The usage of each API message, in order of the records that carry it.
-    pub(super) fn usage(&self) -> Vec<Usage> {
-        let mut all: Vec<Usage> = self.usage.values().copied().collect();
+    /// The usage of each API message, in order of the records that carry it; that of relinked copies belongs to no
+    /// request of their own.
+    pub(super) fn usage(&self, is_relinked: impl Fn(u32) -> bool) -> Vec<Usage> {
+        let mut all: Vec<Usage> =
+            self.usage.values().copied().filter(|usage| !is_relinked(usage.record)).collect();
         all.sort_by_key(|usage| usage.record);
         all
     }

@@ -9,7 +9,7 @@ use strongroom_core::transcript::{
     BlockKind, BlockRef, Branch, Bytes, Record, SourceIndex, Speaker, Visibility,
 };
 
-use super::copies::copy_id;
+use super::copies::{copy_id, copy_message_id};
 use super::path::PLACEHOLDER;
 use crate::fold::{Kept, Masks, check_rules, open_end};
 use crate::format::{Edit, Format, Resume};
@@ -376,6 +376,13 @@ impl<'s> Tail<'s> {
                     patch.replace(member.range(), literal.clone());
                 }
             }
+        }
+        if let Some(message) = value.get("message").and_then(|message| message.get("id"))
+            && let Some(old) = message.string()
+        {
+            let mut literal = Vec::new();
+            write_string(&mut literal, &copy_message_id(&self.boundary, &old));
+            patch.replace(message.range(), literal);
         }
         patch
     }

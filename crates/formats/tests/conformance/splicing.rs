@@ -1,6 +1,6 @@
 //! Splicing: identity, legal results, copies that are known as copies, texts that stay.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use strongroom_core::range::ByteRange;
@@ -303,6 +303,32 @@ fn resumed_copies_have_names_and_ids_of_their_own() {
         String::from_utf8(renamed).unwrap().replace(id, "019e0000-cccc-7000-8000-000000000009").into_bytes(),
         sample.bytes
     );
+}
+
+/// The agent gathers all lines of a message it loads, wherever they stand.
+#[test]
+fn copies_belong_to_messages_of_their_own() {
+    let sample = fixture("claude-code");
+    let out = compact(&sample, &edit_of([]));
+    let before = sample.format.index(&sample.bytes).unwrap();
+    let after = sample.format.index(&out).unwrap();
+    let old: BTreeSet<&str> =
+        before.records.iter().filter_map(|record| record.message_id.as_deref()).collect();
+    let mut copied: BTreeMap<&str, &str> = BTreeMap::new();
+    for record in &after.records[before.records.len()..] {
+        let (Some(id), Some(block)) = (record.message_id.as_deref(), record.blocks.first()) else { continue };
+        assert!(!old.contains(id), "{id}");
+        let original = after.record(block.copy_of.unwrap()).unwrap();
+        let same = copied.entry(id).or_insert(original.message_id.as_deref().unwrap());
+        assert_eq!(*same, original.message_id.as_deref().unwrap());
+    }
+    assert!(copied.len() > 1);
+    assert_eq!(after.usage, before.usage, "a copy is no second request");
+
+    let id = *copied.keys().next().unwrap();
+    let forged = String::from_utf8_lossy(&out).replace(id, "msg_of_somebody").into_bytes();
+    let forged = sample.format.index(&forged).unwrap();
+    assert!(forged.findings.iter().any(|finding| finding.code == "copy-conflict"));
 }
 
 proptest! {

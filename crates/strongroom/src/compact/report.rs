@@ -124,10 +124,10 @@ impl Report {
             };
             *self.grounds.entry(ground).or_default() += 1;
         }
-        let output =
-            Transcript::from_bytes(main.name(), compacted.bytes().to_vec(), Some(main.format().name()))?;
-        self.tokens_after = Reading::context_of(&output)?;
-        self.bytes_after = Bytes::len(compacted.bytes());
+        let bytes = compacted.bytes().to_vec();
+        let index = main.format().index(&bytes)?;
+        self.tokens_after = Reading::context_of(&bytes, &index)?;
+        self.bytes_after = Bytes::len(&bytes);
         self.kept = kept(selected);
         self.pointer = compacted
             .record()
