@@ -164,8 +164,12 @@ pub enum Slot {
     Key(String),
     /// Everything below the working directory.
     Here,
+    /// A path that the program always uses.
+    Path(String),
     /// All operands as one name.
     Words,
+    /// All operands, those of the sub-command too, as one name.
+    All,
     /// Nothing that can be named.
     Nothing,
 }
@@ -182,9 +186,11 @@ impl Slot {
             "behind" => Self::Behind,
             "here" => Self::Here,
             "words" => Self::Words,
+            "all" => Self::All,
             "nothing" => Self::Nothing,
             _ => match word.split_once(':') {
                 Some(("option", names)) => Self::Option(names.split(',').map(str::to_owned).collect()),
+                Some(("path", path)) => Self::Path(path.to_owned()),
                 Some(("key", key)) => Self::Key(key.to_owned()),
                 _ => return None,
             },
@@ -495,6 +501,13 @@ fn parse_effect(text: &str) -> Option<RuleEffect> {
     Some(RuleEffect { kind: EffectKind::from_word(kind)?, certainty, slot: Slot::from_word(slot)? })
 }
 
+/// How bundled letters are spelled: behind a dash the rest of the word is the value of a letter that takes one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bundle {
+    Bare,
+    Dashed,
+}
+
 struct OptionReader<'a> {
     values: &'a [String],
     long: bool,
@@ -526,10 +539,14 @@ impl<'a> OptionReader<'a> {
                 return;
             }
             if self.letters && out.operands.is_empty() && out.options.is_empty() && !text.starts_with('-') {
-                rest = self.bundle(text, rest, out);
+                rest = self.bundle(Bundle::Bare, text, rest, out);
             } else if let Some(name) = text.strip_prefix('-').filter(|name| !name.is_empty()) {
                 let glued = self.long || name.starts_with('-');
-                rest = if glued { self.long(first, rest, out) } else { self.bundle(name, rest, out) };
+                rest = if glued {
+                    self.long(first, rest, out)
+                } else {
+                    self.bundle(Bundle::Dashed, name, rest, out)
+                };
             } else {
                 out.operands.push(first.clone());
             }
@@ -552,16 +569,17 @@ impl<'a> OptionReader<'a> {
     }
 
     /// Bundled letters; the rest of the word, or the next word, is the value of a letter that takes one.
-    fn bundle<'w>(&self, letters: &str, rest: &'w [Arg], out: &mut Invocation) -> &'w [Arg] {
+    fn bundle<'w>(&self, kind: Bundle, letters: &str, rest: &'w [Arg], out: &mut Invocation) -> &'w [Arg] {
+        let apart = kind == Bundle::Bare;
         for (at, letter) in letters.char_indices() {
             let name = format!("-{letter}");
             let glued = letters.get(at + letter.len_utf8()..).unwrap_or_default();
             if self.takes_value(&name) {
-                if !glued.is_empty() && !self.letters {
+                if !glued.is_empty() && !apart {
                     out.options.push((name, Some(Arg::literal(glued.strip_prefix('=').unwrap_or(glued)))));
                     return rest;
                 }
-                if glued.is_empty() || self.letters {
+                if glued.is_empty() || apart {
                     let (value, tail) =
                         rest.split_first().map_or((None, rest), |(value, tail)| (Some(value.clone()), tail));
                     out.options.push((name, value));
@@ -680,6 +698,7 @@ mod tests {
         assert_eq!(value("curl --request=POST u", "--request").as_deref(), Some("POST"));
         assert_eq!(value("tar xzf a.tgz -C d", "-f").as_deref(), Some("a.tgz"));
         assert_eq!(value("git -C d commit -am msg", "-m").as_deref(), Some("msg"));
+        assert_eq!(value("tar -xf a.tgz -C/etc", "-C").as_deref(), Some("/etc"));
         assert!(commands.parse(&words("rm -- -x")).operand(0) == Some("-x"));
     }
 }

@@ -47,6 +47,10 @@ impl Artifacts {
         self.texts.get(path).map(String::as_str)
     }
 
+    fn is_link(&self, path: &str) -> bool {
+        self.links.contains(path)
+    }
+
     fn passes_link(&self, path: &str) -> bool {
         self.links.iter().any(|link| path != link && crate::place::is_inside(path, link))
     }
@@ -184,6 +188,7 @@ struct State {
     stack: Vec<Cwd>,
     vars: Rc<BTreeMap<String, Option<String>>>,
     functions: Rc<BTreeMap<String, Rc<Statement>>>,
+    aliases: Rc<BTreeMap<String, String>>,
     errexit: bool,
     pipefail: bool,
     place: Option<Scope>,
@@ -214,6 +219,7 @@ impl<'a> Tracer<'a> {
             stack: Vec::new(),
             vars: Rc::default(),
             functions: Rc::default(),
+            aliases: Rc::default(),
             errexit: false,
             pipefail: false,
             place: None,
@@ -449,7 +455,11 @@ impl<'a> Tracer<'a> {
         let Some(first) = words.first() else { return };
         if self.depth >= DEPTH_MAX || first.shape != Shape::Literal || first.text.is_empty() {
             self.note_program(&first.text);
+            self.unknown_changes(words, guard);
             return self.opaque(Target::Unknown, guard);
+        }
+        if self.run_alias(words, guard) {
+            return;
         }
         if let Some(body) = self.state.functions.get(&first.text).cloned() {
             return self.call_function(&body, words, guard, input);
@@ -479,6 +489,24 @@ impl<'a> Tracer<'a> {
         }
         self.depth -= 1;
         self.rule = None;
+    }
+
+    /// Runs what a name was made to stand for. A script expands aliases only where the shell was told to, so it
+    /// may run; `true` where nothing else can be meant.
+    fn run_alias(&mut self, words: &[Arg], guard: Guard) -> bool {
+        let Some((first, rest)) = words.split_first() else { return false };
+        let Some(text) = self.state.aliases.get(&first.text).cloned() else { return false };
+        let rest: Vec<String> = rest.iter().map(spelled).collect();
+        let script = format!("{text} {}", rest.join(" "));
+        let saved = Rc::clone(&self.state.aliases);
+        Rc::make_mut(&mut self.state.aliases).remove(&first.text);
+        self.branch(|own| own.source(&script, guard.at(Certainty::Possible).masked()));
+        self.state.aliases = saved;
+        let known = commands::table().knows(&first.text) || self.state.functions.contains_key(&first.text);
+        if !known {
+            self.unknown_changes(words, guard);
+        }
+        !known
     }
 
     fn set_variable(&mut self, name: &str, value: Option<String>) {
@@ -597,10 +625,35 @@ impl<'a> Tracer<'a> {
                 for (target, scope) in self.targets(effect, &call.invocation, used) {
                     self.emit_at(effect.kind, target, scope, guard);
                 }
+                self.beside(effect.kind, call, guard);
             }
             return;
         }
         self.unknown_program(call);
+    }
+
+    /// What goes with an effect of the table: a repository in system scope is files there, and the name that is
+    /// asked for carries what was computed into it.
+    fn beside(&mut self, kind: EffectKind, call: &Call<'_>, guard: Guard) {
+        let (here, scope) = self.here();
+        let local = kind.is_under("vcs") && kind != EffectKind::VcsRemote;
+        if local && kind.access() == Access::Mutation && scope == Some(Scope::System) {
+            self.emit_at(EffectKind::FsWrite, here, scope, guard);
+        }
+        let data = call.invocation.operands.iter().find(|word| self.is_computed(word));
+        if let (EffectKind::NetRead, Some(word)) = (kind, data) {
+            let guard = guard.at(Certainty::Possible);
+            self.emit(EffectKind::NetSend, Target::Named(word.text.clone()), guard);
+        }
+    }
+
+    /// Whether a part of a word is the output of a command, directly or through a variable.
+    fn is_computed(&self, word: &Arg) -> bool {
+        let named = |name: &String| word.text.contains(&format!("${name}"));
+        word.shape == Shape::Dynamic
+            && (word.text.contains("$(")
+                || word.text.contains('`')
+                || self.state.vars.iter().any(|(name, value)| value.is_none() && named(name)))
     }
 
     fn unknown_program(&mut self, call: &Call<'_>) {
@@ -772,6 +825,8 @@ impl<'a> Tracer<'a> {
         }
         let scope = match (&self.state.place, scope) {
             (Some(place), _) => place.clone(),
+            (None, _) if self.goes_astray(kind, &target) => Scope::Unknown,
+            (None, Some(_)) if is_whole_machine(kind, &target) => Scope::System,
             (None, Some(scope)) => scope,
             (None, None) => self.scope_of(kind, target.words()),
         };
@@ -796,7 +851,47 @@ impl<'a> Tracer<'a> {
             Some(_) if self.state.place.is_none() => Effect { scope: Scope::Project, ..effect },
             _ => effect,
         };
+        let target = effect.target.clone();
         self.report.effects.push(Traced { effect, proof: guard.proof, rule: self.rule });
+        self.remote_system(kind, &target, guard);
+    }
+
+    /// A file in system scope of another machine is configuration of that machine.
+    fn remote_system(&mut self, kind: EffectKind, target: &Target, guard: Guard) {
+        let Some(place @ Scope::Remote(_)) = self.state.place.clone() else { return };
+        let changes = kind.is_under("fs") && kind.access() == Access::Mutation;
+        if let (true, Target::Path { resolved: path, .. } | Target::Under(path)) = (changes, target)
+            && ProjectFacts::default().scope(path) == Scope::System
+        {
+            self.emit_at(EffectKind::SysConfig, Target::Named(path.clone()), Some(place), guard);
+        }
+    }
+
+    /// Whether what is written may land elsewhere: through a link, or anywhere below the root.
+    fn goes_astray(&self, kind: EffectKind, target: &Target) -> bool {
+        let writes = matches!(kind, EffectKind::FsWrite | EffectKind::FsAppend | EffectKind::FsMeta);
+        match target {
+            Target::Path { resolved, .. } => {
+                writes
+                    && (self.artifacts.is_link(resolved) || (resolved == "/" && kind != EffectKind::FsMeta))
+            }
+            Target::Under(path) => path == "/" && matches!(kind, EffectKind::FsWrite | EffectKind::FsAppend),
+            Target::Named(_) | Target::Unknown => false,
+        }
+    }
+
+    /// The arguments of a program whose name is not known: it may change each path in system scope that they name.
+    fn unknown_changes(&mut self, words: &[Arg], guard: Guard) {
+        for word in words.iter().skip(1) {
+            let path = word.text.split_once('=').map_or(word.text.as_str(), |(_, value)| value);
+            let (target, scope) = self.path_target(&Arg { text: path.to_owned(), shape: word.shape });
+            let system =
+                scope == Scope::System || matches!(&target, Target::Path { resolved, .. } if resolved == "/");
+            if system && crate::place::is_absolute(path) {
+                let guard = guard.at(Certainty::Possible).masked();
+                self.emit_at(EffectKind::FsWrite, target, Some(scope), guard);
+            }
+        }
     }
 
     /// Keeps what is remembered of files in step with an effect.
@@ -821,6 +916,16 @@ impl<'a> Tracer<'a> {
     }
 }
 
+/// Whether an effect on the root directory takes in everything below it.
+fn is_whole_machine(kind: EffectKind, target: &Target) -> bool {
+    let taken = matches!(kind, EffectKind::FsDelete | EffectKind::FsMove | EffectKind::FsMeta);
+    taken
+        && match target {
+            Target::Path { resolved: path, .. } | Target::Under(path) => path == "/",
+            Target::Named(_) | Target::Unknown => false,
+        }
+}
+
 impl Guard {
     const fn masked_unless(self, keep: bool) -> Self {
         if keep { self } else { self.masked() }
@@ -841,6 +946,14 @@ fn assumption(word: &str) -> Option<Assumption> {
         "A2" => Some(Assumption::A2),
         "A3" => Some(Assumption::A3),
         _ => None,
+    }
+}
+
+/// A word as it is typed, so that a shell reads it back as the same word.
+fn spelled(word: &Arg) -> String {
+    match word.shape {
+        Shape::Literal => format!("'{}'", word.text.replace('\'', "'\\''")),
+        Shape::Glob | Shape::Dynamic => word.text.clone(),
     }
 }
 

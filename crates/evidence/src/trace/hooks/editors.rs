@@ -306,6 +306,11 @@ pub(super) fn git(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
                 && !lower.ends_with('='))
         {
             tracer.opaque(Target::Named(value.text.clone()), call.guard);
+            let script = value.text.split_once('=').map_or("", |(_, script)| script);
+            let script = Arg { text: script.trim_start_matches('!').to_owned(), shape: value.shape };
+            if !lower.starts_with("core.hookspath") {
+                tracer.nested(&script, Guard::POSSIBLE);
+            }
         }
     }
     false

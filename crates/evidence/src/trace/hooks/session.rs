@@ -62,6 +62,38 @@ pub(super) fn evaluate(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     true
 }
 
+pub(super) fn alias(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
+    for word in rest(call) {
+        if let Some((name, text)) = word.text.split_once('=').filter(|(name, _)| !name.starts_with('-')) {
+            Rc::make_mut(&mut tracer.state.aliases).insert(name.to_owned(), text.to_owned());
+        }
+    }
+    false
+}
+
+pub(super) fn unalias(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
+    for word in rest(call) {
+        Rc::make_mut(&mut tracer.state.aliases).remove(&word.text);
+    }
+    false
+}
+
+/// `trap SCRIPT SIGNAL…`: at the end of the shell the script runs, on a signal it may.
+pub(super) fn trap(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
+    let words = rest(call).strip_prefix([Arg::literal("--")].as_slice()).unwrap_or(rest(call));
+    let Some((script, signals)) = words.split_first().filter(|(script, _)| !script.text.starts_with('-'))
+    else {
+        tracer.emit(EffectKind::None, Target::Unknown, call.guard);
+        return true;
+    };
+    let ends = signals.iter().any(|signal| matches!(signal.text.as_str(), "EXIT" | "0"));
+    let guard = if ends { call.guard.masked() } else { Guard::POSSIBLE };
+    // What is defined until then may change what the script does.
+    tracer.opaque(Target::Named(script.text.clone()), guard);
+    tracer.nested(script, guard);
+    true
+}
+
 /// Files that only set up an environment.
 const ENVIRONMENTS: &[&str] = &[
     "activate",
@@ -114,6 +146,12 @@ pub(super) fn remote_shell(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
         .next()
         .unwrap_or_default()
         .to_owned();
+    // What stands at the standard input goes to the other machine.
+    if !matches!(call.input, Input::None) {
+        let scope = Some(Scope::Remote(name.clone()));
+        let guard = call.guard.at(strongroom_core::evidence::Certainty::Possible);
+        tracer.emit_at(EffectKind::NetSend, Target::Named(host.text.clone()), scope, guard);
+    }
     // Options may still stand behind the host.
     let command = skip_options(command, VALUES);
     elsewhere(tracer, Scope::Remote(name), |tracer| match (command, input_text(call.input)) {
@@ -131,6 +169,7 @@ fn elsewhere(tracer: &mut Tracer<'_>, place: Scope, body: impl FnOnce(&mut Trace
     tracer.state.cwd = Cwd::Unknown;
     tracer.state.vars = Rc::default();
     tracer.state.functions = Rc::default();
+    tracer.state.aliases = Rc::default();
     body(tracer);
     tracer.state = saved;
 }
