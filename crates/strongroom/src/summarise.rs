@@ -282,6 +282,8 @@ impl Composer<'_> {
             AtomKind::Number,
         ];
         let mut written: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
+        // A literal that may not be quoted from a span is looked for in the span's whole text; once is enough.
+        let mut refused: std::collections::BTreeSet<(u32, &str, &str)> = std::collections::BTreeSet::new();
         for line in self.sections.values().flatten() {
             written.extend(atom::extract(&line.1.render()).into_iter().map(|atom| atom.norm));
         }
@@ -297,14 +299,17 @@ impl Composer<'_> {
                     let block = span.content.blocks.iter().find(|block| block.at == *at);
                     let text = block.and_then(|block| block.text.get(atom.range.clone()));
                     let Some((block, text)) = block.zip(text) else { continue };
+                    let speaker = block.block.speaker.word();
                     let cost = tokens::count(text).0 + 1;
-                    if used + cost > budget {
+                    if used + cost > budget || refused.contains(&(span.ordinal, speaker, text)) {
                         continue;
                     }
                     if let Some(quote) = self.quote(span, block.block.speaker, text) {
                         used += cost;
                         written.insert(atom.norm.clone());
                         line.parts.extend([Part::Words(" "), quote]);
+                    } else {
+                        refused.insert((span.ordinal, speaker, text));
                     }
                 }
             }
