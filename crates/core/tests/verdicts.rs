@@ -1,5 +1,12 @@
 //! Deposit and judgement together: what a span weighs, and where it stands, changes no verdict.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests, where clippy sees none"
+)]
+
 use proptest::prelude::*;
 use strongroom_core::deposit::{Originals, deposit, span_hash};
 use strongroom_core::digest::{ContentKey, Digest, RevisionId, SourceId};

@@ -96,8 +96,8 @@ pub fn may_be_summary(span: &ReadSpan<'_>) -> bool {
 
 /// The number of the stub that stands in `span`. Words of the user are never replaced, so never a stub.
 pub fn stub_in(span: &ReadSpan<'_>) -> Option<u32> {
-    let replaceable = span.content.blocks.iter().filter(|block| block.block.speaker != Speaker::User);
-    replaceable.filter_map(|block| read_stub(&block.text)).next()
+    let mut replaceable = span.content.blocks.iter().filter(|block| block.block.speaker != Speaker::User);
+    replaceable.find_map(|block| read_stub(&block.text))
 }
 
 fn record_of(span: &ReadSpan<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {

@@ -1,5 +1,12 @@
 //! Whatever the messages are: what is reclaimed comes back exactly, and the output is never larger.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests, where clippy sees none"
+)]
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strongroom::archive::{Archive, Mode};

@@ -290,7 +290,7 @@ impl<'c, 's> Case<'c, 's> {
                 }
                 What::Attachment(_) => self.attachment_key(row),
                 // Words around a paste are parts of one message.
-                What::Said => format!("said {} {} {}", row.source, row.start.record, self.pointer_of(row)),
+                What::Said => format!("said {} {} {}", row.source, row.start.record, Self::pointer_of(row)),
                 _ => String::new(),
             };
             if key.is_empty() || !seen.contains(&key) {
@@ -301,7 +301,7 @@ impl<'c, 's> Case<'c, 's> {
         kept
     }
 
-    fn pointer_of(&self, row: &Row<'s>) -> &'s str {
+    fn pointer_of(row: &Row<'s>) -> &'s str {
         row.view.index.block(row.start).map_or("", |block| block.pointer.as_str())
     }
 

@@ -116,11 +116,11 @@ fn plan(index: &SourceIndex, spans: &Segmentation, kept: &Kept) -> Vec<Copy> {
         base: base(index, record),
         texts: texts.get(&record).copied().unwrap_or(Texts::Verbatim),
     };
-    last_of_each_id(index, records).into_iter().map(copy).collect()
+    last_of_each_id(index, &records).into_iter().map(copy).collect()
 }
 
 /// Of lines that share an id the agent loads the last one alone, so only that one is copied.
-fn last_of_each_id(index: &SourceIndex, records: Vec<usize>) -> Vec<usize> {
+fn last_of_each_id(index: &SourceIndex, records: &[usize]) -> Vec<usize> {
     let id = |record: usize| index.records.get(record).and_then(|record| record.id.as_deref());
     let last: BTreeMap<&str, usize> =
         records.iter().filter_map(|&record| Some((id(record)?, record))).collect();
