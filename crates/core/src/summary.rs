@@ -254,7 +254,7 @@ fn push_line(text: &mut String, line: &str) {
 fn opening(spans: usize, kept: &str, tag: Tag) -> String {
     let pointer = Pointer { tag, ordinal: None };
     format!(
-        "{FIRST_WORDS}{spans} spans, originals kept {kept}. For exact values, \"did we\" and \"never\", ask: strongroom ask, or the tool evidence_ask.\n\
+        "{FIRST_WORDS}{spans} spans, originals kept {kept}. Exact values, did we, never: strongroom ask or evidence_ask.\n\
          pointer {pointer}; span n is {pointer}#n\n"
     )
 }

@@ -16,14 +16,6 @@ const QUERIES: [&str; 9] = [
     "list results \"unit 017\"",
 ];
 
-/// All queries after the first, fifth and last generation, two of them in turn after the others.
-fn queries(generation: usize) -> Vec<&'static str> {
-    match generation {
-        0 | 4 | 9 => QUERIES.to_vec(),
-        other => QUERIES.iter().copied().cycle().skip(2 * other).take(2).collect(),
-    }
-}
-
 /// What an answer says, without where it found it.
 fn essence(home: &Home, file: &str, query: &str) -> Value {
     let run = home.run(&["--json", "ask", query, "--in", file]);
@@ -68,7 +60,7 @@ fn openai_chat_answers_the_same_after_ten_compactions() {
         let body: Value = serde_json::from_str(&text).unwrap();
         compacted = body["messages"].as_array().unwrap().clone();
         let whole = home.write("full.json", json!({ "messages": full }).to_string());
-        for query in queries(generation) {
+        for query in QUERIES {
             let expected = essence(&home, whole.to_str().unwrap(), query);
             assert_eq!(essence(&home, "next.json", query), expected, "generation {generation}");
         }
@@ -130,7 +122,7 @@ fn claude_code_answers_the_same_after_ten_compactions() {
         let text = std::fs::read_to_string(home.path("next.jsonl")).unwrap();
         session = ClaudeSession::continued(&text);
         let whole = home.write("full.jsonl", &full.text);
-        for query in queries(generation) {
+        for query in QUERIES {
             let expected = essence(&home, whole.to_str().unwrap(), query);
             assert_eq!(essence(&home, "next.jsonl", query), expected, "generation {generation}");
         }

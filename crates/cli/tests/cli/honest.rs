@@ -66,7 +66,10 @@ fn a_summary_opens_with_the_fixed_line_and_carries_pointer_counts_and_effects() 
     let home = Home::new();
     let file = home.example("claude-code.jsonl");
     let original = std::fs::read_to_string(&file).unwrap();
-    let report = home.run(&["--json", "compact", file.to_str().unwrap(), "--budget", "40%"]).json(0);
+    let policy = home.write("policy.toml", "retention = \"200d\"\n");
+    let policy = ["--policy", policy.to_str().unwrap()];
+    let compact = ["--json", "compact", file.to_str().unwrap(), "--budget", "40%"];
+    let report = home.run(&[&policy[..], &compact].concat()).json(0);
     let folded = std::fs::read_to_string(home.path("claude-code.compacted.jsonl")).unwrap();
     let appended = folded.strip_prefix(&original).unwrap();
     let summary = appended
@@ -77,6 +80,7 @@ fn a_summary_opens_with_the_fixed_line_and_carries_pointer_counts_and_effects() 
         .unwrap();
     let first = summary.lines().next().unwrap();
     assert!(first.starts_with("[strongroom] Derived, not evidence: "), "{first}");
+    assert!(strongroom::tokens::count(first).0 <= 40, "{first}");
     assert!(first.contains("strongroom ask") && first.contains("evidence_ask"), "{first}");
     assert!(summary.contains(report["pointer"].as_str().unwrap()), "{summary}");
     assert!(summary.contains("left out: "), "{summary}");

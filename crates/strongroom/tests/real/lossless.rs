@@ -58,20 +58,9 @@ fn import_then_export_rebuilds_every_file() {
     }
 }
 
-/// Files up to this size are all compacted; of larger ones, which take most of the time, every eighth.
-const ALWAYS_BYTES_MAX: u64 = 300_000;
-
-/// A share of the real files that builds without optimisation get through in a minute or two.
-fn sample() -> Vec<PathBuf> {
-    let small = |path: &PathBuf| std::fs::metadata(path).unwrap().len() <= ALWAYS_BYTES_MAX;
-    let (mut some, large): (Vec<PathBuf>, Vec<PathBuf>) = real_files().into_iter().partition(small);
-    some.extend(large.into_iter().step_by(8));
-    some
-}
-
 #[test]
 fn every_reclaimed_span_is_recovered_through_its_pointer() {
-    let files = sample();
+    let files = real_files();
     let halves: Vec<Vec<PathBuf>> =
         (0..2).map(|half| files.iter().skip(half).step_by(2).cloned().collect()).collect();
     std::thread::scope(|scope| {
