@@ -650,15 +650,29 @@ fn missing_words(holes: &[&Hole], rows: &[Row<'_>]) -> String {
     format!("{holes_words}{rows_words}")
 }
 
+/// Bytes are cited once; what several rows say of them stands in one note.
 fn dedup(citations: impl Iterator<Item = super::Citation>) -> Vec<super::Citation> {
     let mut kept: Vec<super::Citation> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen: BTreeMap<(String, (u64, u64)), usize> = BTreeMap::new();
     for citation in citations {
-        if seen.insert((citation.source.clone(), citation.bytes, citation.note.clone())) {
-            kept.push(citation);
+        let at = *seen.entry((citation.source.clone(), citation.bytes)).or_insert(kept.len());
+        match kept.get_mut(at) {
+            None => kept.push(citation),
+            Some(first) => add_note(&mut first.note, citation.note),
         }
     }
     kept
+}
+
+fn add_note(note: &mut Option<String>, more: Option<String>) {
+    match (note.as_mut(), more) {
+        (Some(note), Some(more)) if !note.split("; ").any(|own| own == more) => {
+            note.push_str("; ");
+            note.push_str(&more);
+        }
+        (None, more) => *note = more,
+        (Some(_), _) => {}
+    }
 }
 
 /// How two clauses lie to one another.
