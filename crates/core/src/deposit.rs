@@ -273,13 +273,7 @@ impl Proofs {
         loaded: Loaded,
         stat: Option<PieceStat>,
     ) {
-        let bytes = match loaded {
-            Loaded::Found(bytes) if PieceId::of(&bytes) == id => Ok(bytes),
-            Loaded::Found(_) => Err("hash differs".to_owned()),
-            Loaded::Missing => Err("not in the archive".to_owned()),
-            Loaded::Expired => Err("expired".to_owned()),
-            Loaded::Damaged(why) => Err(why),
-        };
+        let bytes = loaded.verified(id);
         for &(range, at) in wanted.ranges_in(own) {
             let part = ByteRange::new(range.start().max(own.start()), range.end().min(own.end()));
             let local = ByteRange::new(part.start() - own.start(), part.end() - own.start());

@@ -119,6 +119,22 @@ pub enum Loaded {
     Damaged(String),
 }
 
+impl Loaded {
+    /// The bytes, compared with the piece's `id`.
+    ///
+    /// # Errors
+    /// In words, why the original is not there unchanged.
+    pub fn verified(self, id: PieceId) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Found(bytes) if PieceId::of(&bytes) == id => Ok(bytes),
+            Self::Found(_) => Err("hash differs".to_owned()),
+            Self::Missing => Err("not in the archive".to_owned()),
+            Self::Expired => Err("expired".to_owned()),
+            Self::Damaged(why) => Err(why),
+        }
+    }
+}
+
 /// Synchronous, batched storage of pieces.
 pub trait Vault {
     /// Stores `pieces` in one commit and keeps them at least for `retention`, which is never shortened.

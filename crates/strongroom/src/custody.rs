@@ -12,7 +12,7 @@ use strongroom_core::error::Result;
 use strongroom_core::range::ByteRange;
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes;
-use strongroom_core::vault::{Loaded, Piece, Retention, Revision, Vault as _};
+use strongroom_core::vault::{Piece, Retention, Revision, Vault as _};
 
 use crate::transcript::{Output, Transcript};
 
@@ -200,15 +200,12 @@ pub fn restore(archive: &Archive, revision: &Revision) -> Result<(Vec<u8>, Vec<L
     for batch in revision.pieces.chunks(BATCH) {
         let ids: Vec<PieceId> = batch.iter().map(|&(id, _)| id).collect();
         for (&(id, len), loaded) in batch.iter().zip(archive.load(&ids)?) {
-            let why = match loaded {
-                Loaded::Found(own) if PieceId::of(&own) == id => {
+            let why = match loaded.verified(id) {
+                Ok(own) => {
                     bytes.extend_from_slice(&own);
                     continue;
                 }
-                Loaded::Found(_) => "hash differs".to_owned(),
-                Loaded::Missing => "not in the archive".to_owned(),
-                Loaded::Expired => "expired".to_owned(),
-                Loaded::Damaged(why) => why,
+                Err(why) => why,
             };
             let start = Bytes::len(&bytes);
             lost.push(LostPiece { id, range: ByteRange::new(start, start + len), why });

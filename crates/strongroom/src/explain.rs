@@ -7,7 +7,7 @@ use strongroom_core::gate::{CompactionRefused, Permit, PointerState, may_reclaim
 use strongroom_core::policy::{Demand, Operation};
 use strongroom_core::span::SpanIndex;
 use strongroom_core::time::Timestamp;
-use strongroom_core::vault::{Loaded, Registry as _, Revision, Vault as _};
+use strongroom_core::vault::{Registry as _, Revision, Vault as _};
 
 use crate::custody::Intake;
 use crate::policy::Policy;
@@ -145,12 +145,8 @@ impl<'a> Custody<'a> {
         let pieces: Vec<_> =
             revision.pieces_of(&span.content.span.ranges).into_iter().map(|(id, _)| id).collect();
         for (id, loaded) in pieces.iter().zip(archive.load(&pieces)?) {
-            match loaded {
-                Loaded::Found(bytes) if strongroom_core::digest::PieceId::of(&bytes) == *id => {}
-                Loaded::Found(_) => return Ok(PointerState::Unretrievable("hash differs".to_owned())),
-                Loaded::Missing => return Ok(PointerState::Unretrievable("not in the archive".to_owned())),
-                Loaded::Expired => return Ok(PointerState::Unretrievable("expired".to_owned())),
-                Loaded::Damaged(why) => return Ok(PointerState::Unretrievable(why)),
+            if let Err(why) = loaded.verified(*id) {
+                return Ok(PointerState::Unretrievable(why));
             }
         }
         let stats: Option<Vec<_>> = archive.stat(&pieces)?.into_iter().collect();
