@@ -36,6 +36,14 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Answer an evidence question with citations
     Ask(AskArgs),
+    /// List what was done, in order, with outcome, evidence and what was rolled back
+    Ledger(LedgerArgs),
+    /// Check a sentence against what is recorded
+    Claim(ClaimArgs),
+    /// List what disagrees: summaries, claims, values that changed
+    Conflicts(ConflictsArgs),
+    /// Give the exact calls back, in order; --check tells which may be repeated
+    Replay(ReplayArgs),
     /// Show class, evidence, provenance and verdict of each span
     Explain(ExplainArgs),
     /// Take files or whole trees into custody
@@ -131,6 +139,122 @@ pub(crate) struct AskArgs {
     /// Make no assumptions about test runners and unprivileged processes
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LedgerArgs {
+    /// The transcript; - reads standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// More terms of the query language, such as 'target:*conf*' or '-scope:temp'
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) terms: Vec<String>,
+
+    /// Only these kinds, or kinds below them: fs, fs.write, vcs.remote …; reads only where asked for
+    #[arg(long)]
+    pub(crate) kind: Vec<String>,
+
+    /// Only these scopes: project, temp, home, system, outside, remote, container, db, cloud
+    #[arg(long)]
+    pub(crate) scope: Vec<String>,
+
+    /// Only these outcomes: ok, reported-ok, failed, no-effect, refused, interrupted, dry-run, unknown
+    #[arg(long)]
+    pub(crate) outcome: Vec<String>,
+
+    /// Only definite or only possible effects
+    #[arg(long)]
+    pub(crate) certainty: Option<String>,
+
+    /// From this record (L12), time, or compaction:N on
+    #[arg(long)]
+    pub(crate) from: Option<String>,
+
+    /// Up to this record, time, or compaction:N
+    #[arg(long)]
+    pub(crate) to: Option<String>,
+
+    /// The format, where its content should not decide
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ClaimArgs {
+    /// The sentence, such as 'the tests pass' or 'we never pushed to main'
+    #[arg(required = true)]
+    pub(crate) sentence: Vec<String>,
+
+    /// The transcript whose session is asked [default: the sessions of this directory in the archive]
+    #[arg(long = "in", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The format, where its content should not decide
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+
+    /// Make no assumptions about test runners and unprivileged processes
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConflictsArgs {
+    /// The transcript; - reads standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// The format, where its content should not decide
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReplayArgs {
+    /// The transcript; - reads standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// More terms of the query language, such as 'arg:*conf*'
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) terms: Vec<String>,
+
+    /// Only calls of these tools
+    #[arg(long)]
+    pub(crate) tool: Vec<String>,
+
+    /// Only calls with effects of these kinds, reads included
+    #[arg(long)]
+    pub(crate) kind: Vec<String>,
+
+    /// From this record (L12), time, or compaction:N on
+    #[arg(long)]
+    pub(crate) from: Option<String>,
+
+    /// Up to this record, time, or compaction:N
+    #[arg(long)]
+    pub(crate) to: Option<String>,
+
+    /// Tell which calls are done and must not be repeated, which may be, and which cannot be known
+    #[arg(long, conflicts_with = "script")]
+    pub(crate) check: bool,
+
+    /// Print the shell calls as a POSIX script of functions that nothing calls
+    #[arg(long)]
+    pub(crate) script: bool,
+
+    /// Print secrets
+    #[arg(long)]
+    pub(crate) reveal: bool,
+
+    /// Make no assumptions about test runners and unprivileged processes
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// The format, where its content should not decide
+    #[arg(long)]
+    pub(crate) format: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,21 +1,34 @@
 //! One module per command.
 
 mod ask;
+mod claim;
 mod compact;
+mod conflicts;
 mod explain;
 mod export;
 mod import;
+mod ledger;
+mod replay;
 mod sessions;
 mod show;
 mod verify;
 
+use std::path::Path;
+
 use clap::CommandFactory as _;
+use strongroom::answer::{Gap, Strictness};
+use strongroom::archive::Archive;
+use strongroom::ask::{self as asking, AskOptions, Asked};
+use strongroom::files::read_all;
+use strongroom::ledger::{Severity, worst};
 use strongroom::policy::Policy;
+use strongroom::query::{Query, parse};
+use strongroom::transcript::{SessionFiles, Transcript};
 use strongroom::{Error, Result};
 
 use crate::args::{Args, Command};
 use crate::exit::End;
-use crate::out;
+use crate::{out, place};
 
 /// Runs the command that was typed.
 pub(crate) fn run(args: &Args) -> Result<End> {
@@ -23,6 +36,10 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Compact(own) => compact::run(args, own),
         Command::Show(own) => show::run(args, own),
         Command::Ask(own) => ask::run(args, own),
+        Command::Ledger(own) => ledger::run(args, own),
+        Command::Claim(own) => claim::run(args, own),
+        Command::Conflicts(own) => conflicts::run(args, own),
+        Command::Replay(own) => replay::run(args, own),
         Command::Explain(own) => explain::run(args, own),
         Command::Import(own) => import::run(args, own),
         Command::Sessions => sessions::run(args),
@@ -44,4 +61,63 @@ fn policy(args: &Args) -> Result<Policy> {
         Error::invalid_input(format!("policy {} cannot be read", path.display())).caused_by(error)
     })?;
     Policy::parse(&text, &path.display().to_string())
+}
+
+/// The session of `file`, made ready to be asked; `-` is standard input.
+fn session(
+    args: &Args,
+    file: &Path,
+    format: Option<&str>,
+    strictness: Strictness,
+) -> Result<(Asked, AskOptions)> {
+    let archive = place::open_for_reading(args)?;
+    let files = if file == Path::new("-") {
+        let bytes = read_all(&mut std::io::stdin().lock())?;
+        SessionFiles::of(Transcript::from_bytes("standard input", bytes, format)?)
+    } else {
+        asking::open(file, format, archive.as_ref())?
+    };
+    let mut asked = Asked::default();
+    asked.add(files, archive.as_ref())?;
+    Ok((asked, options(archive.as_ref(), strictness)))
+}
+
+fn options(archive: Option<&Archive>, strictness: Strictness) -> AskOptions {
+    AskOptions { strictness, fingerprint_key: archive.map_or([0; 32], Archive::fingerprint_key) }
+}
+
+const fn strictness(strict: bool) -> Strictness {
+    if strict { Strictness::Strict } else { Strictness::Assume }
+}
+
+/// The query on `noun` that flags and further terms come to.
+fn query(noun: &str, flags: &[(&str, &[String])], terms: &[String]) -> Result<Query> {
+    let mut text = format!("list {noun}");
+    for (field, values) in flags.iter().filter(|(_, values)| !values.is_empty()) {
+        let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+        text.extend([" ", field, ":", &values.join("|")]);
+    }
+    for term in terms {
+        text.extend([" ", term]);
+    }
+    parse(&text).map_err(|error| Error::invalid_input(error.to_string()))
+}
+
+/// A value of a flag as the query language takes it.
+fn quoted(value: &str) -> String {
+    if value.contains(char::is_whitespace) {
+        format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+    } else {
+        value.to_owned()
+    }
+}
+
+/// How a command ends that must be complete: what is missing is an honest no, what is damaged or gone is worse.
+fn end_of(gaps: &[Gap], asked: &Asked) -> End {
+    match worst(gaps) {
+        _ if !asked.lost().is_empty() => End::Unavailable,
+        Some(Severity::Damaged) => End::Unavailable,
+        Some(Severity::Missing) => End::No,
+        None => End::Done,
+    }
 }

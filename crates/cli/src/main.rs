@@ -8,6 +8,7 @@ mod json;
 mod out;
 mod place;
 mod progress;
+mod table;
 
 mod command;
 

@@ -3,31 +3,41 @@
 mod absence;
 mod cite;
 mod claim;
+mod conflict;
 mod decide;
 mod facet;
 mod hole;
+mod ledger;
 mod matching;
 mod pattern;
 mod position;
 mod possible;
 mod render;
+mod repeat;
 mod report;
 mod row;
 mod rule;
 mod secret;
 mod select;
+mod sentence;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod truth;
+mod undo;
 mod values;
 
 use std::fmt;
 
 use serde::Serialize;
 
+pub use conflict::{Conflict, ConflictKind, Conflicts, conflicts};
+pub use ledger::{CallPlace, Gap, Ledger, LedgerRow, Match, Reversibility, RolledBack, ledger};
 pub use render::render_text;
+pub use repeat::{CallRow, Calls, Repeat, calls};
+pub use secret::Masker;
+pub use sentence::weigh;
 
 use crate::query::{Query, QueryError};
 use crate::session::{NoRawMap, RawMap, Scope};

@@ -52,6 +52,28 @@ pub fn is_shell(tool: &str) -> bool {
     table().row(&plain_name(tool)).is_some_and(|row| !row.run.is_empty())
 }
 
+/// What a call of a shell asks it to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// A script, as it was typed.
+    Script(String),
+    /// A program with its arguments, word by word.
+    Words(Vec<String>),
+}
+
+/// What a call asks a shell to run; `None` of a tool that is no shell, and of a call that names nothing.
+pub fn command(tool: &str, arguments: &ArgumentTree) -> Option<Command> {
+    let row = table().row(&plain_name(tool)).filter(|row| !row.run.is_empty())?;
+    if let Some(script) = first(arguments, &row.run) {
+        return Some(Command::Script(script.to_owned()));
+    }
+    let words = row.run.iter().map(|pointer| arguments.strings(pointer)).find(|words| !words.is_empty())?;
+    Some(match words.as_slice() {
+        [only] if only.contains(' ') => Command::Script((*only).to_owned()),
+        words => Command::Words(words.iter().map(|word| (*word).to_owned()).collect()),
+    })
+}
+
 /// The name without the prefixes that harnesses put before it, in lower case.
 fn plain_name(tool: &str) -> String {
     let name = tool.strip_prefix("functions.").or_else(|| tool.strip_prefix("default_api:")).unwrap_or(tool);

@@ -11,14 +11,14 @@ use strongroom_core::range::ByteRange;
 use strongroom_core::span::{SpanIndex, SpanKind};
 use strongroom_core::summary::FIRST_WORDS;
 use strongroom_core::transcript::{
-    Arguments, BlockKind, Cut, Level, Record, SideKind, TextRange, Visibility,
+    Arguments, BlockKind, Bytes, Cut, Level, Record, SideKind, TextRange, Visibility,
 };
-use strongroom_core::vault::{BoundSpan, Registry as _, Remains};
+use strongroom_core::vault::{BoundSpan, CompactionRecord, Registry as _, Remains};
 use strongroom_evidence::answer::{Answer, Options, Strictness, answer};
 use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
 
-use crate::custody::{restore, revision_of_prefix};
+use crate::custody::{LostPiece, restore, revision_of_prefix};
 use crate::lineage::{Lineage, may_be_summary, stub_in, trace};
 use crate::reading::{ReadSpan, Reading};
 use crate::transcript::{Output, SessionFiles, Transcript};
@@ -52,6 +52,18 @@ pub struct Asked {
     sources: Vec<Prepared>,
     outputs: Vec<FullOutput>,
     holes: Vec<Hole>,
+    lost: Vec<LostSpan>,
+}
+
+/// A reclaimed span whose original cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostSpan {
+    /// The pointer that stands for it.
+    pub pointer: Pointer,
+    /// Its class when it was judged, by name.
+    pub class: String,
+    /// Why it cannot be read.
+    pub why: String,
 }
 
 /// How a question is answered.
@@ -116,17 +128,22 @@ impl Asked {
                 Some(revision) => {
                     leave_out.extend(lineage.kept.iter().chain(lineage.stubs.keys()).copied());
                     let (bytes, lost) = restore(archive, &revision)?;
+                    self.note_lost_spans(&lineage.record, &lost);
+                    let damaged = !lost.is_empty();
                     for piece in lost {
                         self.holes
                             .push(Hole { range: piece.range, ..original_gone(&transcript, &piece.why) });
                     }
-                    original = Some(Transcript::from_bytes(
-                        transcript.name(),
-                        bytes,
-                        Some(transcript.format().name()),
-                    )?);
+                    let read =
+                        Transcript::from_bytes(transcript.name(), bytes, Some(transcript.format().name()));
+                    // What is left of a damaged original may be no transcript; the holes above say so.
+                    original = if damaged { read.ok() } else { Some(read?) };
                 }
-                None => self.holes.push(original_gone(&transcript, "its source is not in this archive")),
+                None => {
+                    let why = "its source is not in this archive";
+                    self.note_all_lost(&lineage.record, why);
+                    self.holes.push(original_gone(&transcript, why));
+                }
             }
         }
         self.note_holes(&reading, &mut leave_out);
@@ -143,6 +160,36 @@ impl Asked {
         Ok(())
     }
 
+    /// Names the reclaimed spans that lie in lost pieces.
+    fn note_lost_spans(&mut self, record: &CompactionRecord, lost: &[LostPiece]) {
+        for span in &record.spans {
+            let Some(location) = span.location.as_ref() else { continue };
+            if let Some(piece) = lost.iter().find(|piece| location.ranges.overlaps(piece.range)) {
+                self.lost.push(lost_span(record, span, &piece.why));
+            }
+        }
+    }
+
+    fn note_all_lost(&mut self, record: &CompactionRecord, why: &str) {
+        self.lost.extend(record.spans.iter().map(|span| lost_span(record, span, why)));
+    }
+
+    /// The reclaimed spans whose originals cannot be read.
+    pub fn lost(&self) -> &[LostSpan] {
+        &self.lost
+    }
+
+    /// The bytes of a source.
+    pub(crate) fn bytes(&self, source: usize) -> Option<&dyn Bytes> {
+        self.sources.get(source).map(|source| source.transcript.source())
+    }
+
+    /// Where the bytes of a source come from.
+    pub(crate) fn origin(&self, source: usize) -> Origin {
+        let path = self.sources.get(source).and_then(|source| source.transcript.path());
+        if path.is_some() { Origin::File } else { Origin::Archive }
+    }
+
     fn note_lost_accounts(&mut self, transcript: &Transcript, lineage: &Lineage) {
         for span in &lineage.record.spans {
             if span.remains == Remains::OnlyAccount && span.class != "narrative" {
@@ -150,6 +197,7 @@ impl Asked {
                     Some(waiver) => format!("waived: original not kept (waiver {waiver})"),
                     None => "only remaining account: the original is gone".to_owned(),
                 };
+                self.lost.push(lost_span(&lineage.record, span, &why));
                 self.holes.push(Hole { text: span.rendering.clone(), ..original_gone(transcript, &why) });
             }
         }
@@ -223,7 +271,7 @@ impl Asked {
     /// Notes the full output of a call, or why it is none.
     fn add_output(&mut self, main: &Transcript, output: Output) {
         let record = output.record.and_then(|at| main.index().records.get(usize::try_from(at).ok()?));
-        let len = strongroom_core::transcript::Bytes::len(&output.bytes);
+        let len = Bytes::len(&output.bytes);
         let named = output.size_bytes.filter(|&size| size != len);
         let text = String::from_utf8(output.bytes);
         match (named, text) {
@@ -251,6 +299,16 @@ impl Asked {
     /// # Errors
     /// `Unavailable` when a source cannot be read, `InvalidInput` of a question that cannot be asked.
     pub fn answer(&self, query: &Query, options: AskOptions) -> Result<Answer> {
+        self.with_scope(options, |scope, options| answer(query, scope, options))?
+            .map_err(|error| Error::invalid_input(error.to_string()))
+    }
+
+    /// Runs `run` on everything that was made ready.
+    pub(crate) fn with_scope<T>(
+        &self,
+        options: AskOptions,
+        run: impl FnOnce(&Scope<'_>, &Options<'_>) -> T,
+    ) -> Result<T> {
         let mut scope = Scope { holes: self.holes.clone(), ..Scope::default() };
         for source in &self.sources {
             scope.sources.push(source.view()?);
@@ -260,7 +318,7 @@ impl Asked {
         // What a summary of ours reports is answered from its originals, or missing by name.
         scope.summaries.retain(|summary| !summary.text.starts_with(FIRST_WORDS));
         let options = Options { strictness: options.strictness, key: options.fingerprint_key, raw: self };
-        answer(query, &scope, &options).map_err(|error| Error::invalid_input(error.to_string()))
+        Ok(run(&scope, &options))
     }
 
     /// An output at the result block that points to it.
@@ -365,6 +423,33 @@ fn hole(transcript: &Transcript, record: Option<&Record>, kind: HoleKind, why: S
         range: record.map_or(ByteRange::new(0, 0), |record| record.range),
         why,
         text: String::new(),
+    }
+}
+
+fn lost_span(record: &CompactionRecord, span: &BoundSpan, why: &str) -> LostSpan {
+    LostSpan {
+        pointer: Pointer { tag: record.tag, ordinal: Some(span.ordinal) },
+        class: span.class.clone(),
+        why: why.to_owned(),
+    }
+}
+
+/// Where bytes come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The file itself.
+    File,
+    /// The archive, each piece compared with its hash.
+    Archive,
+}
+
+impl Origin {
+    /// The word in output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Archive => "archive",
+        }
     }
 }
 

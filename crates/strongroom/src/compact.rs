@@ -36,7 +36,7 @@ use crate::policy::Policy;
 use crate::reading::{ReadSpan, Reading};
 use crate::summarise::{Reclaimed, Texts, draft};
 use crate::tokens::{self, Budget, Tokens};
-use crate::transcript::SessionFiles;
+use crate::transcript::{SessionFiles, Transcript};
 
 use carried::{Carried, CarriedReading};
 use choose::{Choice, Costs, choose};
@@ -138,13 +138,19 @@ pub fn compact(
     let budget = options.budget.of(reading.context_tokens());
     let report = Report::start(&reading, budget);
     if reading.context_tokens() <= budget {
-        return Ok(Outcome::Unchanged(Box::new(report.because("it fits the budget as it is"))));
+        return Ok(unchanged(&session.main, report, "it fits the budget as it is"));
     }
     let intake = Intake::of(session.main.source(), source_of(session, archive)?)?;
     let originals = Carried::of(&reading, &traced, intake.revision.id, archive)?;
     let carried = originals.read(&reading)?;
     let run = Run { session, reading: &reading, traced: &traced, carried, archive, options, budget };
     run.go(intake, report, observe)
+}
+
+/// The session stays as it is, and the agent goes on with it under its own name.
+fn unchanged(main: &Transcript, report: Report, why: &'static str) -> Outcome {
+    let resume = main.format().resume(main.index(), &Edit::default());
+    Outcome::Unchanged(Box::new(Report { resume, ..report }.because(why)))
 }
 
 fn source_of(session: &SessionFiles, archive: Option<&Archive>) -> Result<SourceId> {
@@ -182,7 +188,7 @@ impl Run<'_, '_> {
             return Ok(Outcome::BudgetNotMet { smallest, report: Box::new(report) });
         }
         if !choice.selection.reclaims_anything() {
-            return Ok(Outcome::Unchanged(Box::new(report.because("nothing more may be reclaimed"))));
+            return Ok(unchanged(&self.session.main, report, "nothing more may be reclaimed"));
         }
         let bound = self.bind(&choice, &intake.revision, observe)?;
         self.finish(bound, &choice.selection, report, observe)
@@ -226,9 +232,7 @@ impl Run<'_, '_> {
         let resume = main.format().resume(main.index(), &edit);
         let report = Report { resume, ..report.finished(main, &compacted, selection.gated())? };
         if report.tokens_after >= report.tokens_before {
-            return Ok(Outcome::Unchanged(Box::new(
-                report.because("the compacted form would not be shorter"),
-            )));
+            return Ok(unchanged(main, report, "the compacted form would not be shorter"));
         }
         Ok(Outcome::Compacted(Box::new(compacted), Box::new(report)))
     }

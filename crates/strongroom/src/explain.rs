@@ -1,13 +1,16 @@
 //! Explaining: class, evidence, provenance and verdict of every span, without changing anything.
 
+use std::collections::BTreeMap;
+
 use strongroom_archive::Archive;
+use strongroom_core::digest::PieceId;
 use strongroom_core::error::Result;
 use strongroom_core::evidence::{EvidentialClass, Omissions};
 use strongroom_core::gate::{CompactionRefused, Permit, PointerState, may_reclaim_lossily};
 use strongroom_core::policy::{Demand, Operation};
 use strongroom_core::span::SpanIndex;
 use strongroom_core::time::Timestamp;
-use strongroom_core::vault::{Registry as _, Revision, Vault as _};
+use strongroom_core::vault::{Registry as _, Retention, Revision, Vault as _};
 
 use crate::custody::Intake;
 use crate::policy::Policy;
@@ -56,7 +59,7 @@ pub fn explain(
     only: Option<u32>,
 ) -> Result<Vec<Explanation>> {
     let reading = Reading::of(transcript)?;
-    let custody = Custody::of(transcript, archive)?;
+    let mut custody = Custody::of(transcript, archive)?;
     let demand = policy.demand(transcript.name())?;
     let wanted =
         |span: &&ReadSpan<'_>| only.is_none_or(|only| span.index() == SpanIndex(only.saturating_sub(1)));
@@ -64,19 +67,21 @@ pub fn explain(
         .spans
         .iter()
         .filter(wanted)
-        .map(|span| explain_span(&reading, span, &custody, &demand, now))
+        .map(|span| {
+            let pointer = custody.state(span)?;
+            explain_span(&reading, span, pointer, &demand, now)
+        })
         .collect()
 }
 
 fn explain_span(
     reading: &Reading<'_>,
     span: &ReadSpan<'_>,
-    custody: &Custody<'_>,
+    pointer: PointerState,
     demand: &Demand,
     now: Timestamp,
 ) -> Result<Explanation> {
     let evidence = &span.examination.evidence;
-    let pointer = custody.state(span)?;
     let record = usize::try_from(span.content.span.record)
         .ok()
         .and_then(|at| reading.transcript.index().records.get(at));
@@ -127,35 +132,59 @@ fn describe(effect: &strongroom_evidence::effect::Effect) -> String {
 /// What the archive holds of a transcript in its present state.
 struct Custody<'a> {
     archive: Option<(&'a Archive, Revision)>,
+    /// What is known of each piece that was looked at: spans share pieces, and each is read and compared once.
+    pieces: BTreeMap<PieceId, PieceState>,
 }
+
+/// What is known of a piece: its retention and worst latency, or why it cannot be read.
+type PieceState = Result<Option<(Retention, u64)>, String>;
 
 impl<'a> Custody<'a> {
     fn of(transcript: &Transcript, archive: Option<&'a Archive>) -> Result<Self> {
-        let Some(archive) = archive else { return Ok(Self { archive: None }) };
+        let pieces = BTreeMap::new();
+        let Some(archive) = archive else { return Ok(Self { archive: None, pieces }) };
         let meta = crate::custody::meta_of(transcript, archive)?;
         let intake = Intake::of(transcript.source(), meta.id)?;
         let known = archive.revision(intake.revision.id)?;
-        Ok(Self { archive: known.map(|revision| (archive, revision)) })
+        Ok(Self { archive: known.map(|revision| (archive, revision)), pieces })
     }
 
-    fn state(&self, span: &ReadSpan<'_>) -> Result<PointerState> {
+    fn state(&mut self, span: &ReadSpan<'_>) -> Result<PointerState> {
         let Some((archive, revision)) = &self.archive else {
             return Ok(PointerState::Missing("not in custody; a compaction deposits it first".to_owned()));
         };
-        let pieces: Vec<_> =
-            revision.pieces_of(&span.content.span.ranges).into_iter().map(|(id, _)| id).collect();
-        for (id, loaded) in pieces.iter().zip(archive.load(&pieces)?) {
-            if let Err(why) = loaded.verified(*id) {
-                return Ok(PointerState::Unretrievable(why));
+        let mut shortest: Option<(Retention, u64)> = None;
+        for (id, _) in revision.pieces_of(&span.content.span.ranges) {
+            let state = match self.pieces.get(&id) {
+                Some(state) => state,
+                None => {
+                    let state = look(archive, id)?;
+                    self.pieces.entry(id).or_insert(state)
+                }
+            };
+            match state {
+                Err(why) => return Ok(PointerState::Unretrievable(why.clone())),
+                Ok(None) => return Ok(PointerState::Missing("no piece holds it".to_owned())),
+                Ok(Some((retention, latency))) => {
+                    let (least, most) = shortest.unwrap_or((*retention, *latency));
+                    shortest = Some((least.or_shorter(*retention), most.max(*latency)));
+                }
             }
         }
-        let stats: Option<Vec<_>> = archive.stat(&pieces)?.into_iter().collect();
-        let combined =
-            stats.unwrap_or_default().into_iter().map(|stat| (stat.retention, stat.latency_ms_max));
-        let shortest = combined.reduce(|one, two| (one.0.or_shorter(two.0), one.1.max(two.1)));
         Ok(shortest.map_or_else(
             || PointerState::Missing("no piece holds it".to_owned()),
             |(retention, latency_ms_max)| PointerState::Proved { retention, latency_ms_max },
         ))
     }
+}
+
+/// Reads a piece back, compares it with its hash, and asks how long it is kept.
+fn look(archive: &Archive, id: PieceId) -> Result<PieceState> {
+    for loaded in archive.load(&[id])? {
+        if let Err(why) = loaded.verified(id) {
+            return Ok(Err(why));
+        }
+    }
+    let stat = archive.stat(&[id])?.into_iter().next().flatten();
+    Ok(Ok(stat.map(|stat| (stat.retention, stat.latency_ms_max))))
 }

@@ -74,12 +74,19 @@ pub fn read_all(stream: &mut dyn std::io::Read) -> Result<Vec<u8>> {
 /// `before_rename` runs in between; its error leaves the old file.
 ///
 /// # Errors
-/// `Unavailable` when a step fails: `path` is then as it was.
+/// `InvalidInput` when `path` is there and no regular file, or its directory is not there, `Unavailable` when a step fails: `path` is then as it was.
 pub fn replace(path: &Path, bytes: &[u8], before_rename: &mut dyn FnMut()) -> Result<()> {
+    if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
+    }
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    if !directory.is_dir() {
+        let what = if directory.exists() { "is not a directory" } else { "does not exist" };
+        return Err(Error::invalid_input(format!("{} {what}", directory.display())));
+    }
     let failed = |error: std::io::Error| io_error(path, "written", error);
     let mut file = tempfile::Builder::new().prefix(".strongroom-").tempfile_in(directory).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
@@ -133,11 +140,15 @@ pub fn names_below(root: &Path, relative: &str) -> Vec<String> {
     names
 }
 
-/// An error of the operating system about `path`.
+/// An error of the operating system about `path`: a name that is wrong is for the caller to correct, anything else is
+/// trouble with the thing it names.
 pub fn io_error(path: &Path, verb: &str, error: std::io::Error) -> Error {
     let message = format!("{} cannot be {verb}", path.display());
     match error.kind() {
         std::io::ErrorKind::NotFound => Error::not_found(format!("{} does not exist", path.display())),
+        std::io::ErrorKind::NotADirectory | std::io::ErrorKind::IsADirectory => {
+            Error::invalid_input(message).caused_by(error)
+        }
         _ => Error::unavailable(message).caused_by(error),
     }
 }

@@ -28,7 +28,11 @@ pub mod compact;
 
 pub mod ask;
 
+pub mod ledger;
+
 pub mod show;
+
+pub mod replay;
 
 pub mod explain;
 
@@ -37,7 +41,7 @@ pub mod import;
 pub use strongroom_core::error::{Error, ErrorKind, Result};
 pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};
 pub use strongroom_core::{evidence, gate, pointer, time, vault};
-pub use strongroom_evidence::{answer, query};
+pub use strongroom_evidence::{answer, effect, query};
 
 /// The archive: open it, list it, check it.
 pub mod archive {

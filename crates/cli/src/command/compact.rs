@@ -43,6 +43,15 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
             out::hint(&format!("--budget {} or --best-effort", smallest.0));
             Ok(End::No)
         }
+        Outcome::Unchanged(report) if own.resume => {
+            tell(args, &report, "unchanged")?;
+            // The agent goes on with the session as it is; a copy would be a second one.
+            match &report.resume {
+                Some(resume) => go_on(&resume.command, &own.file)?,
+                None => out::note("this format names no command that goes on with a session"),
+            }
+            Ok(End::Done)
+        }
         Outcome::Unchanged(report) => {
             let target = Target::of(own, None);
             target.write(&own.file, &session.main.all_bytes()?)?;
@@ -55,11 +64,16 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
             target.write(&own.file, compacted.bytes())?;
             tell_on(&target, args, &report, "compacted")?;
             if let (Some(resume), Target::File(path)) = (resume, &target) {
-                out::line(&resume.command.replace("{file}", &path.display().to_string()))?;
+                go_on(&resume.command, path)?;
             }
             Ok(End::Done)
         }
     }
+}
+
+/// Prints the command by which the agent goes on.
+fn go_on(command: &str, file: &Path) -> Result<()> {
+    out::line(&command.replace("{file}", &file.display().to_string()))
 }
 
 fn open(own: &CompactArgs) -> Result<SessionFiles> {
@@ -92,9 +106,6 @@ impl Target {
         match self {
             Self::Stdout => out::raw(bytes),
             Self::File(path) => {
-                if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-                    return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
-                }
                 if input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input))
                 {
                     return Err(Error::invalid_input(format!(

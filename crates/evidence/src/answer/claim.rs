@@ -130,7 +130,7 @@ static VERBS: LazyLock<Vec<(Regex, &'static [String])>> = LazyLock::new(|| {
 });
 
 /// The kinds whose verbs stand in a sentence.
-fn kinds(text: &str) -> Vec<&'static str> {
+pub(super) fn kinds(text: &str) -> Vec<&'static str> {
     let said = VERBS.iter().filter(|(regex, _)| regex.is_match(text));
     said.flat_map(|(_, kinds)| kinds.iter().map(String::as_str)).collect()
 }

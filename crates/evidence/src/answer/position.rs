@@ -105,6 +105,12 @@ impl<'s> Positions<'s> {
         }
     }
 
+    /// The source and block at which a row counts in one order of all: of a child agent where it was started.
+    pub(super) fn anchor(&self, row: &Row<'_>) -> (usize, BlockRef) {
+        let launch = self.launches.get(row.source).copied().flatten();
+        launch.map_or((row.source, row.start), |launch| (launch.source, launch.start))
+    }
+
     /// How `one` lies to `two`: by records within a source, by launch and return between agents.
     pub(super) fn lie(&self, one: &Row<'_>, two: &Row<'_>) -> Lie {
         if one.source == two.source {

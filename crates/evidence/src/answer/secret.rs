@@ -69,6 +69,25 @@ impl<'s> Secrets<'s> {
     }
 }
 
+/// Hides the secrets of a scope in texts that are no citations.
+#[derive(Debug)]
+pub struct Masker<'s> {
+    secrets: Secrets<'s>,
+    key: [u8; 32],
+}
+
+impl<'s> Masker<'s> {
+    /// Knows every secret in `scope`; `options` give the key of the fingerprints.
+    pub fn new(scope: &'s Scope<'_>, options: &Options<'_>) -> Self {
+        Self { secrets: Secrets::collect(scope), key: options.key }
+    }
+
+    /// `text` with every secret replaced by its fingerprint.
+    pub fn mask(&self, text: &str) -> String {
+        self.secrets.mask(text, &Options { key: self.key, ..Options::default() })
+    }
+}
+
 static PASSWORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"://[^/\s:@\x22']*:([^/\s@\x22']+)@").ok());
 

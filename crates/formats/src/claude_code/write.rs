@@ -75,7 +75,7 @@ pub(super) fn splice(
 /// How the agent goes on with the compacted session.
 pub(super) fn resume(index: &SourceIndex, edit: &Edit) -> Option<Resume> {
     let leaf = leaf(index)?;
-    let session = session_id(edit, leaf);
+    let session = if edit.is_empty() { leaf.session.clone()? } else { session_id(edit, leaf) };
     Some(Resume {
         file_name: format!("{session}.jsonl"),
         command: format!("claude --resume {session}"),

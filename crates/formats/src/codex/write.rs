@@ -62,7 +62,8 @@ pub(super) fn splice(
 /// How Codex goes on with the compacted rollout, under an id of its own.
 pub(super) fn resume(index: &SourceIndex, edit: &Edit) -> Option<Resume> {
     let first = index.records.iter().find(|record| record.label == "session_meta")?;
-    let id = session_id(edit, first.id.as_deref()?);
+    let own = first.id.as_deref()?;
+    let id = if edit.is_empty() { own.to_owned() } else { session_id(edit, own) };
     let at = jiff::Timestamp::from_millisecond(first.time?.as_ms()).ok()?;
     let time = at.strftime("%Y-%m-%dT%H-%M-%S");
     Some(Resume {
