@@ -7,8 +7,8 @@ use strongroom::tokens::Budget;
 
 /// A compactor for agent transcripts that never loses evidence.
 ///
-/// Exit codes: 0 done (refusals included); 1 an honest no (budget not met, or an answer other than supported);
-/// 2 usage; 3 damaged or unavailable.
+/// Exit codes: 0 done (refusals included); 1 an honest no (budget not met, an answer other than supported, a record
+/// that was never there); 2 usage, also a name that is wrong; 3 damaged, gone or unavailable.
 #[derive(Debug, Parser)]
 #[command(name = "strongroom", version, max_term_width = 100)]
 pub(crate) struct Args {
@@ -210,6 +210,7 @@ pub(crate) struct ConflictsArgs {
     pub(crate) format: Option<String>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReplayArgs {
     /// The transcript; - reads standard input

@@ -1,6 +1,7 @@
 //! Explaining: class, evidence, provenance and verdict of every span, without changing anything.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use strongroom_archive::Archive;
 use strongroom_core::digest::PieceId;
@@ -69,7 +70,7 @@ pub fn explain(
         .filter(wanted)
         .map(|span| {
             let pointer = custody.state(span)?;
-            explain_span(&reading, span, pointer, &demand, now)
+            Ok(explain_span(&reading, span, pointer, &demand, now))
         })
         .collect()
 }
@@ -80,7 +81,7 @@ fn explain_span(
     pointer: PointerState,
     demand: &Demand,
     now: Timestamp,
-) -> Result<Explanation> {
+) -> Explanation {
     let evidence = &span.examination.evidence;
     let record = usize::try_from(span.content.span.record)
         .ok()
@@ -91,7 +92,7 @@ fn explain_span(
     let speaker = span.content.blocks.first().map_or("harness", |block| block.block.speaker.word());
     let label = record.map_or("", |record| record.label.as_str());
     let tools = span.examination.programs.join(", ");
-    Ok(Explanation {
+    Explanation {
         number: span.index().0 + 1,
         place,
         what: [speaker, label, &tools]
@@ -112,7 +113,7 @@ fn explain_span(
         protected_by: Operation::ALL.into_iter().filter(|operation| operation.protects(evidence)).collect(),
         verdict: may_reclaim_lossily(evidence, &pointer, demand, now),
         pointer,
-    })
+    }
 }
 
 fn describe(effect: &strongroom_evidence::effect::Effect) -> String {
@@ -155,12 +156,9 @@ impl<'a> Custody<'a> {
         };
         let mut shortest: Option<(Retention, u64)> = None;
         for (id, _) in revision.pieces_of(&span.content.span.ranges) {
-            let state = match self.pieces.get(&id) {
-                Some(state) => state,
-                None => {
-                    let state = look(archive, id)?;
-                    self.pieces.entry(id).or_insert(state)
-                }
+            let state = match self.pieces.entry(id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(look(archive, id)?),
             };
             match state {
                 Err(why) => return Ok(PointerState::Unretrievable(why.clone())),

@@ -31,7 +31,7 @@ pub enum Entry {
     /// A call, exact.
     Call(Box<ReplayedCall>),
     /// A span of which no original can be read: there is no replay of it.
-    Refused(Refusal),
+    Refused(Box<Refusal>),
 }
 
 /// A call as it was made.
@@ -135,11 +135,11 @@ impl Asked {
             }
             place_gaps(&mut entries, calls.gaps);
             let lost = self.lost().iter().map(|lost| {
-                Entry::Refused(Refusal {
+                Entry::Refused(Box::new(Refusal {
                     why: format!("the original is not retrievable: {}", lost.why),
                     lost: Some(lost.clone()),
                     gap: None,
-                })
+                }))
             });
             let entries = lost.chain(entries).collect();
             Ok(Replay { reading: calls.reading, entries, assumptions: calls.assumptions })
@@ -148,8 +148,11 @@ impl Asked {
 }
 
 /// Puts what is missing before the first call behind it in the same source.
-fn place_gaps(entries: &mut Vec<Entry>, gaps: Vec<Gap>) {
-    for gap in gaps.into_iter().rev() {
+fn place_gaps(entries: &mut Vec<Entry>, mut gaps: Vec<Gap>) {
+    gaps.sort_by(|one, two| {
+        (&one.citation.source, one.citation.bytes).cmp(&(&two.citation.source, two.citation.bytes))
+    });
+    for gap in gaps {
         let behind = |entry: &Entry| match entry {
             Entry::Call(call) => {
                 call.row.call.source == gap.citation.source && call.row.call.bytes.0 >= gap.citation.bytes.0
@@ -158,7 +161,7 @@ fn place_gaps(entries: &mut Vec<Entry>, gaps: Vec<Gap>) {
         };
         let at = entries.iter().position(behind).unwrap_or(entries.len());
         let why = gap.citation.note.clone().unwrap_or_else(|| gap.kind.words().to_owned());
-        entries.insert(at, Entry::Refused(Refusal { gap: Some(gap), lost: None, why }));
+        entries.insert(at, Entry::Refused(Box::new(Refusal { gap: Some(gap), lost: None, why })));
     }
 }
 
@@ -173,7 +176,7 @@ impl Reader<'_, '_> {
     fn entry(&self, row: CallRow) -> Result<Entry> {
         let refused = |why: &str| {
             let why = format!("call {} at {}: {why}", row.seq, row.call.locator);
-            Ok(Entry::Refused(Refusal { gap: None, lost: None, why }))
+            Ok(Entry::Refused(Box::new(Refusal { gap: None, lost: None, why })))
         };
         let Some(found) = self.find(&row) else { return refused("it is not where it was found") };
         let (range, spelling) = match found.arguments {

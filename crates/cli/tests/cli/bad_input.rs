@@ -130,3 +130,26 @@ fn a_policy_that_cannot_be_read_is_refused() {
     let run = home.run(&["--policy", policy.to_str().unwrap(), "compact", file.to_str().unwrap()]).ends(2);
     assert!(run.stderr.contains("soon") && run.stderr.contains("policy.toml"), "{run:?}");
 }
+
+#[test]
+fn a_wrong_name_is_usage_and_a_refused_one_is_trouble() {
+    let home = Home::new();
+    let file = home.write("s.jsonl", claude_session(4, 900));
+    let file = file.to_str().unwrap();
+    std::fs::create_dir(home.path("folder")).unwrap();
+    home.write("plain", "a file");
+    home.run(&["import", file]).ends(0);
+    for out in ["folder", "missing/out.jsonl", "plain/out.jsonl"] {
+        for command in
+            [&["compact", file, "--budget", "90%", "--out", out][..], &["export", file, "--out", out]]
+        {
+            let run = home.run(command).ends(2);
+            assert!(run.stderr.contains(out.split('/').next().unwrap()), "{command:?}: {run:?}");
+        }
+    }
+    for dir in ["plain", "plain/below"] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_strongroom"));
+        command.env_clear().current_dir(home.dir.path()).args(["--dir", dir, "ledger", file]);
+        assert_eq!(command.output().unwrap().status.code(), Some(2), "{dir}");
+    }
+}

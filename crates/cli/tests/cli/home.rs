@@ -217,6 +217,13 @@ impl ClaudeSession {
     }
 }
 
+/// Every line of a run's output as JSON.
+#[track_caller]
+pub(crate) fn lines(run: &Run) -> Vec<Value> {
+    let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    run.stdout.lines().map(read).collect()
+}
+
 /// The pointer that a report names.
 #[track_caller]
 pub(crate) fn pointer(report: &Value) -> String {

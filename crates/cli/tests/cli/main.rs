@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod claims;
+#[cfg(test)]
 mod gate;
 #[cfg(test)]
 mod generations;
@@ -13,9 +15,13 @@ mod honest;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod ledger;
+#[cfg(test)]
 mod link;
 #[cfg(test)]
 mod processes;
+#[cfg(test)]
+mod replay;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]

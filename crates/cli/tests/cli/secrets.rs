@@ -63,13 +63,21 @@ fn no_command_prints_a_secret() {
     let home = Home::new();
     let file = home.write("session.json", session());
     home.run(&["compact", file.to_str().unwrap(), "--budget", "50%"]).ends(0);
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 14] = [
         &["ask", "list results arg:.env", "--in", "session.json"],
         &["--json", "ask", "list results arg:.env", "--in", "session.compacted.json"],
         &["ask", "list literals kind:secret", "--in", "session.json"],
         &["ask", "list said by:user key", "--in", "session.compacted.json"],
         &["explain", "session.json"],
         &["--json", "explain", "session.json", "--span", "2"],
+        &["ledger", "session.json", "--kind", "fs.read"],
+        &["--json", "ledger", "session.compacted.json", "--kind", "fs.read"],
+        &["replay", "session.compacted.json"],
+        &["replay", "session.json", "--script"],
+        &["replay", "session.json", "--check"],
+        &["--json", "replay", "session.compacted.json", "--check"],
+        &["conflicts", "session.json"],
+        &["claim", "WORKERS is 12", "--in", "session.compacted.json"],
     ];
     for command in commands {
         let run = home.run(command);

@@ -127,3 +127,20 @@ fn resume_names_the_command() {
         assert!(names.iter().any(|name| name.contains(id)), "{id} is in none of {names:?}");
     }
 }
+
+#[test]
+fn what_needs_no_compaction_is_resumed_as_it_is() {
+    let home = Home::new();
+    for (example, command) in [("claude-code.jsonl", "claude --resume "), ("codex.jsonl", "codex resume ")] {
+        let file = home.example(example);
+        let before = std::fs::read_dir(home.dir.path()).unwrap().count();
+        let run = home.run(&["compact", file.to_str().unwrap(), "--budget", "1000k", "--resume"]).ends(0);
+        let line = run.stdout.lines().last().unwrap();
+        let id = line.split(command).nth(1).unwrap_or_else(|| panic!("no command: {run:?}")).trim();
+        assert!(std::fs::read_to_string(&file).unwrap().contains(id), "{id} is not the session's own id");
+        assert!(
+            std::fs::read_dir(home.dir.path()).unwrap().count() <= before + 1,
+            "only the archive may be new"
+        );
+    }
+}

@@ -158,19 +158,22 @@ fn changed(case: &Case<'_, '_>) -> Vec<Conflict> {
             }
         }
     }
-    let mut found: Vec<((usize, String), Vec<(String, Vec<Recorded<'_>>)>)> = Vec::new();
+    let mut places: BTreeMap<(usize, String), Vec<Changed<'_>>> = BTreeMap::new();
     for ((source, place, key), history) in histories.into_iter().filter(|(_, history)| history.len() > 1) {
-        match found.last_mut().filter(|(last, _)| *last == (source, place.clone())) {
-            Some((_, keys)) => keys.push((key, history)),
-            None => found.push(((source, place), vec![(key, history)])),
-        }
+        places.entry((source, place)).or_default().push(Changed { key, history });
     }
-    found.iter().map(|((_, place), keys)| conflict_of(case, place, keys)).collect()
+    places.iter().map(|((_, place), keys)| conflict_of(case, place, keys)).collect()
 }
 
-fn conflict_of(case: &Case<'_, '_>, place: &str, keys: &[(String, Vec<Recorded<'_>>)]) -> Conflict {
+/// A key with the values it had, each where it differs from the one before.
+struct Changed<'s> {
+    key: String,
+    history: Vec<Recorded<'s>>,
+}
+
+fn conflict_of(case: &Case<'_, '_>, place: &str, keys: &[Changed<'_>]) -> Conflict {
     let citer = case.citer();
-    let one = |(key, history): &(String, Vec<Recorded<'_>>)| {
+    let one = |Changed { key, history }: &Changed<'_>| {
         let values: Vec<&str> = history.iter().map(|recorded| recorded.value.as_str()).collect();
         let shown = if let [first, .., last] = values.as_slice()
             && values.len() > SIDE_MAX
@@ -188,8 +191,8 @@ fn conflict_of(case: &Case<'_, '_>, place: &str, keys: &[(String, Vec<Recorded<'
     Conflict {
         kind: ConflictKind::Value,
         words: case.mask(&format!("{place}: {}{more}", words.join("; "))),
-        said: keys.iter().take(SIDE_MAX).filter_map(|(_, history)| cite(history.first())).collect(),
-        shown: keys.iter().take(SIDE_MAX).filter_map(|(_, history)| cite(history.last())).collect(),
+        said: keys.iter().take(SIDE_MAX).filter_map(|changed| cite(changed.history.first())).collect(),
+        shown: keys.iter().take(SIDE_MAX).filter_map(|changed| cite(changed.history.last())).collect(),
     }
 }
 

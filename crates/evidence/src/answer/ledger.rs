@@ -265,7 +265,7 @@ impl<'s> Book<'s> {
             rolled_back: self
                 .undone
                 .get(at)
-                .cloned()
+                .copied()
                 .flatten()
                 .map(|undone| RolledBack { by: Self::number(undone.by), how: undone.how.to_owned() }),
             retry_of: self.retries.get(at).copied().flatten().map(Self::number),

@@ -107,6 +107,8 @@ const EMPTY_WORDS: &[&str] = &[
     "after",
     "before",
     "code",
+    "so",
+    "very",
     "changes",
 ];
 
@@ -338,7 +340,7 @@ fn unverified(case: &Case<'_, '_>, holes: Option<usize>) -> Result<Answer, Query
 }
 
 /// Weighs a statement of an act: of what is related, the last that was done or failed decides.
-fn act<'s>(case: &Case<'_, 's>, query: &Query, text: &str, says: Says) -> Result<Answer, QueryError> {
+fn act(case: &Case<'_, '_>, query: &Query, text: &str, says: Says) -> Result<Answer, QueryError> {
     let related = related(case, query, text)?;
     let decides = related
         .iter()
@@ -410,6 +412,18 @@ fn is_about(row: &Row<'_>, target: &str, kind: EffectKind, pattern: &Pattern) ->
         || (result && row.half.iter().any(|piece| pattern.is_in(piece.text)))
 }
 
+/// The query whose absence decides. What an act away from files was about need not stand in its call (`git push`), so
+/// a denial is closed only where no act of the kind is recorded at all.
+fn closing(query: &Query, text: &str, says: Says) -> Query {
+    let kinds = claim::kinds(text);
+    let files = kinds.iter().all(|kind| kind.starts_with("fs"));
+    let mut query = query.clone();
+    if says == Says::No && !files {
+        query.clause.terms.retain(|term| term.field.is_some());
+    }
+    query
+}
+
 /// No definite outcome: absent where the scope is closed, blocked where it is not.
 fn nothing<'s>(
     case: &Case<'_, 's>,
@@ -418,7 +432,11 @@ fn nothing<'s>(
     says: Says,
     related: &[Row<'s>],
 ) -> Result<Answer, QueryError> {
-    let asked = decide::decide(query, case.scope, case.options)?;
+    let asked = decide::decide(&closing(query, text, says), case.scope, case.options)?;
+    if says == Says::No && asked.verdict == Verdict::Supported && !asked.citations.is_empty() {
+        let words = "acts of the kind are recorded that do not say whether it was this one";
+        return Ok(Answer { verdict: Verdict::Insufficient, answer: Some(words.to_owned()), ..asked });
+    }
     if asked.verdict == Verdict::Absent {
         let (verdict, words) = match says {
             Says::Yes => (
