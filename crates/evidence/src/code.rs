@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use strongroom_core::evidence::Certainty;
 
+use crate::commands::{Arg, Shape};
 use crate::effect::EffectKind;
 
 /// A scripting language.
@@ -286,6 +287,30 @@ static OPEN_SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 static SCRIPT_REQUIRE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"require\(\s*([^)]*)\)").ok());
+
+/// How a script spells its `n`th argument, counted from one.
+fn argument_spelling(language: Language, number: usize) -> Option<String> {
+    match language {
+        Language::Python => Some(format!("sys.argv[{number}]")),
+        Language::Script => Some(format!("process.argv[{}]", number + 1)),
+        Language::Other => number.checked_sub(1).map(|at| format!("$ARGV[{at}]")),
+        Language::Shell => None,
+    }
+}
+
+/// The text with known arguments in the places where it reads them.
+pub fn with_arguments(language: Language, text: &str, words: &[Arg]) -> String {
+    const ARGUMENTS_MAX: usize = 9;
+    let mut text = text.to_owned();
+    for (at, word) in words.iter().take(ARGUMENTS_MAX).enumerate() {
+        let Some(spelling) = argument_spelling(language, at + 1) else { continue };
+        let plain = word.shape == Shape::Literal && !word.text.contains(['"', '\'', '\\', '\n', '`', '$']);
+        if plain && text.contains(&spelling) {
+            text = text.replace(&spelling, &format!("'{}'", word.text));
+        }
+    }
+    text
+}
 
 /// Scans `text`, written in `language`. Shell text is not for this function: it gives nothing and is not closed.
 pub fn scan(language: Language, text: &str) -> Findings {

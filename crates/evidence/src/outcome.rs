@@ -6,7 +6,7 @@ use regex::Regex;
 use strongroom_core::transcript::Ending;
 
 use crate::effect::{Effect, Outcome};
-use crate::trace::{Proof, Report, Traced};
+use crate::trace::{Hinge, Proof, Report, Traced};
 
 /// What the results of a call record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,6 +41,18 @@ static FAILURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// What shells say when a change of directory fails.
+static NOT_MOVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)\bcd: [^\n]{0,300}(?:no such file|not a directory|permission denied|can't cd|too many arguments|not set|file name too long)",
+        r"|\bcan't cd to |\bcd: no such file|pushd: [^\n]{0,300}no such|the system cannot find the path",
+    ))
+    .ok()
+});
+
+/// Marks of harnesses in place of output that was left out.
+const LEFT_OUT: &[&str] = &["truncated", "<persisted-output>", "elided"];
+
 /// Results of tools that are no shells that begin like this report a failure.
 const REFUSALS: &[&str] =
     &["Error", "error:", "<tool_use_error>", "ERROR", "Failed", "failed", "InputValidationError", "Invalid "];
@@ -53,6 +65,13 @@ impl Record {
             rest.split(|char: char| !(char.is_ascii_digit() || char == '-')).next()?.parse().ok()
         };
         self.exit_code.or_else(written)
+    }
+
+    /// Whether every change of directory succeeded: a complaint of one that failed would stand in the output.
+    fn shows_moves(&self) -> bool {
+        let complains = NOT_MOVED.as_ref().is_none_or(|words| words.is_match(&self.text));
+        let whole = !LEFT_OUT.iter().any(|mark| self.text.contains(mark));
+        self.present && self.ending == Ending::Returned && whole && !complains
     }
 
     fn shows_failure(&self, tool: ToolKind) -> bool {
@@ -91,12 +110,18 @@ pub fn decide(report: Report, record: &Record, tool: ToolKind) -> (Vec<Effect>, 
     let failure = record.shows_failure(tool);
     let commands = report.commands;
     let own = Own { record, tool, failure, commands };
+    let moved = record.shows_moves();
     let effects: Vec<Effect> = report
         .effects
         .into_iter()
+        .filter(|traced| !(moved && traced.hinge == Hinge::Stayed))
         .map(|traced| {
             let outcome = own.of(&traced);
-            Effect { outcome, ..traced.effect }
+            let scope = match traced.hinge {
+                Hinge::Moved(scope) if moved => scope,
+                Hinge::Moved(_) | Hinge::Free | Hinge::Stayed => traced.effect.scope,
+            };
+            Effect { outcome, scope, ..traced.effect }
         })
         .collect();
     let whole = record.whole(tool);
@@ -190,6 +215,24 @@ mod tests {
         assert_eq!(outcomes("rm a", &with(None, None, "fatal: no")), [Outcome::Unknown]);
         assert_eq!(outcomes("rm a", &with(None, Some(true), "Exit code 1\nrm: no")), [Outcome::Failed]);
         assert_eq!(outcomes("rm a", &Record::default()), [Outcome::Unknown]);
+    }
+
+    #[test]
+    fn a_change_of_directory_that_does_not_complain_succeeded() {
+        let targets = |script: &str, record: &Record| -> Vec<String> {
+            let report = trace(script, Cwd::at("/app"), &ProjectFacts::default(), &mut Artifacts::default());
+            let (effects, _) = decide(report, record, ToolKind::Shell);
+            let changes = effects.iter().filter(|one| one.kind.access() == Access::Mutation);
+            changes.map(|one| format!("{} {}", one.target.words(), one.scope)).collect()
+        };
+        let fine = with(Some(0), None, "");
+        let failed = with(Some(0), None, "bash: line 1: cd: /etc/x: No such file or directory");
+        assert_eq!(targets("cd /etc/x; rm a", &fine), ["/etc/x/a system"]);
+        assert_eq!(targets("cd /etc/x; rm a", &failed), ["/etc/x/a unknown", "/app/a outside"]);
+        assert_eq!(targets("cd /etc/x; rm a", &Record::default()).len(), 2);
+        assert_eq!(targets("cd /etc/x 2>/dev/null; rm a", &fine), ["/etc/x/a unknown"]);
+        let cut = with(Some(0), None, "... [125 characters truncated] ...");
+        assert_eq!(targets("cd /etc/x; rm a", &cut).len(), 2);
     }
 
     #[test]

@@ -142,6 +142,11 @@ impl ProjectFacts {
         first
     }
 
+    /// Whether a path as written names the same place in every working directory.
+    pub fn is_fixed(&self, written: &str) -> bool {
+        is_absolute(&self.spell(written))
+    }
+
     /// Writes the home directory out and drops the protocol of `file://`.
     fn spell(&self, written: &str) -> String {
         let plain = written.strip_prefix("file://").unwrap_or(written);
@@ -151,8 +156,18 @@ impl ProjectFacts {
                 format!("{home}{rest}")
             }
             _ if is_drive(plain) => plain.replace('\\', "/"),
-            _ => plain.to_owned(),
+            _ => self.drive_path(plain).unwrap_or_else(|| plain.to_owned()),
         }
+    }
+
+    /// `/d/x` and `/mnt/d/x` are `D:/x` to the shells that are used where the project lies on a drive.
+    fn drive_path(&self, plain: &str) -> Option<String> {
+        self.cwd.as_deref().filter(|cwd| is_drive(cwd))?;
+        let rest = plain.strip_prefix("/mnt/").or_else(|| plain.strip_prefix("/cygdrive/"));
+        let (letter, rest) = rest.or_else(|| plain.strip_prefix('/'))?.split_at_checked(1)?;
+        let drive = letter.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && (rest.is_empty() || rest.starts_with('/'));
+        drive.then(|| format!("{}:{}", letter.to_ascii_uppercase(), if rest.is_empty() { "/" } else { rest }))
     }
 
     /// The scope of a normalised absolute path.
@@ -162,7 +177,7 @@ impl ProjectFacts {
         if root.is_some_and(|root| is_inside(path, &root)) {
             return Scope::Project;
         }
-        if inside(TEMP) {
+        if inside(TEMP) || is_drive_temp(path) {
             return Scope::Temp;
         }
         if self.home.as_deref().is_some_and(|home| home != "/" && is_inside(path, &normalise(home)))
@@ -175,6 +190,12 @@ impl ProjectFacts {
         }
         Scope::Outside
     }
+}
+
+/// The directory for temporary files below a home directory on a drive.
+fn is_drive_temp(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    is_drive(path) && (lower.contains("/appdata/local/temp/") || lower.ends_with("/appdata/local/temp"))
 }
 
 /// Whether `path` is `base` or lies below it.
@@ -264,6 +285,20 @@ mod tests {
         assert_eq!(facts.resolve(&Cwd::Start.or(Cwd::at("/app")), "x").scope, Scope::Project);
         assert_eq!(facts.resolve(&Cwd::Start.or(Cwd::at("/etc")), "x").scope, Scope::Unknown);
         assert_eq!(facts.resolve(&Cwd::Start, "../b").scope, Scope::Unknown);
+    }
+
+    #[test]
+    fn paths_on_drives_are_one_place_in_every_spelling() {
+        let facts = ProjectFacts { cwd: Some(r"D:\app".to_owned()), home: None };
+        let at = |path: &str| facts.resolve(&Cwd::at(r"D:\app"), path);
+        assert_eq!(at("/d/app/x").path, "D:/app/x");
+        assert_eq!(at("/d/app/x").scope, Scope::Project);
+        assert_eq!(at("/mnt/d/app/x").scope, Scope::Project);
+        assert_eq!(at(r"d:\APP\x").scope, Scope::Project);
+        assert_eq!(at("/c/Users/ann/AppData/Local/Temp/x").scope, Scope::Temp);
+        assert_eq!(at("/dev/x").scope, Scope::System);
+        let unix = ProjectFacts { cwd: Some("/app".to_owned()), home: None };
+        assert_eq!(unix.resolve(&Cwd::at("/app"), "/d/app/x").scope, Scope::Outside);
     }
 
     proptest! {

@@ -39,8 +39,10 @@ pub enum Node {
     Group(Script),
     /// `( … )`.
     Subshell(Script),
-    /// Conditions, loops and cases: what certainly runs, then what may.
+    /// Conditions and cases: what certainly runs, then what may.
     Branches(Script, Vec<Script>),
+    /// `while`, `until` and counting loops: what certainly runs once, then what may run again and again.
+    Loop(Script, Script),
     /// `for NAME in WORDS`; `None` where the words are the positional parameters.
     Each(String, Option<Vec<Word>>, Script),
     /// The definition of a function.

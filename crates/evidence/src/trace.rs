@@ -4,17 +4,21 @@
 //! holds working directory, variables and functions. What is not understood becomes a possible effect of
 //! unknown kind, never none.
 
+mod beside;
 mod expand;
 mod hooks;
+mod loops;
 mod target;
+mod values;
+mod wrap;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use strongroom_core::evidence::Certainty;
 
 use crate::code::{self, Language};
-use crate::commands::{self, Arg, Invocation, Rule, Shape, Way};
+use crate::commands::{self, Arg, Invocation, Rule, Shape};
 use crate::effect::{Access, Assumption, Effect, EffectKind, Outcome, Privilege, Scope, Target};
 use crate::place::{Cwd, ProjectFacts};
 use crate::shell::{self, Link, Mode, Node, Redirect, Script, Simple, Statement, Wait};
@@ -23,7 +27,8 @@ use crate::shell::{self, Link, Mode, Node, Redirect, Script, Simple, Statement, 
 #[derive(Debug, Clone, Default)]
 pub struct Artifacts {
     texts: BTreeMap<String, String>,
-    links: BTreeSet<String>,
+    /// Links that were made, each with where it leads, where that is known.
+    links: BTreeMap<String, Option<String>>,
 }
 
 /// The largest script that is remembered, in bytes.
@@ -47,12 +52,27 @@ impl Artifacts {
         self.texts.get(path).map(String::as_str)
     }
 
-    fn is_link(&self, path: &str) -> bool {
-        self.links.contains(path)
+    /// Where the link at `path` leads, where that is known.
+    fn link(&self, path: &str) -> Option<String> {
+        self.links.get(path).cloned().flatten()
     }
 
-    fn passes_link(&self, path: &str) -> bool {
-        self.links.iter().any(|link| path != link && crate::place::is_inside(path, link))
+    fn is_open_link(&self, path: &str) -> bool {
+        self.links.get(path).is_some_and(Option::is_none)
+    }
+
+    /// Where a path leads through links that were made in the session; `None` where that is not known.
+    fn through_links(&self, path: &str) -> Option<String> {
+        const HOPS_MAX: usize = 8;
+        let mut path = path.to_owned();
+        for _ in 0..HOPS_MAX {
+            let passed =
+                self.links.iter().find(|(link, _)| path != **link && crate::place::is_inside(&path, link));
+            let Some((link, to)) = passed else { return Some(path) };
+            let rest = path.get(link.len()..).unwrap_or_default();
+            path = crate::place::normalise(&format!("{}{rest}", to.as_ref()?));
+        }
+        None
     }
 }
 
@@ -67,6 +87,17 @@ pub enum Proof {
     Before,
 }
 
+/// Whether an effect hangs on a change of directory that nothing in the script proves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hinge {
+    /// It does not.
+    Free,
+    /// Its scope is this one if every change succeeded.
+    Moved(Scope),
+    /// It happens only if a change failed.
+    Stayed,
+}
+
 /// An effect with what can prove it.
 #[derive(Debug, Clone)]
 pub struct Traced {
@@ -74,6 +105,8 @@ pub struct Traced {
     pub effect: Effect,
     /// What the exit code proves.
     pub proof: Proof,
+    /// Whether it hangs on a change of directory.
+    pub hinge: Hinge,
     /// The rule that found it, with its texts.
     pub rule: Option<&'static Rule>,
 }
@@ -145,7 +178,7 @@ impl Report {
             program: String::new(),
             bounded_by: None,
         };
-        self.effects.push(Traced { effect, proof: Proof::Covered, rule: None });
+        self.effects.push(Traced { effect, proof: Proof::Covered, hinge: Hinge::Free, rule: None });
     }
 }
 
@@ -185,8 +218,14 @@ enum Input {
 #[derive(Debug, Clone)]
 struct State {
     cwd: Cwd,
+    /// Where the shell would be if a change of directory had failed that the script does not check.
+    stayed: Option<Cwd>,
     stack: Vec<Cwd>,
-    vars: Rc<BTreeMap<String, Option<String>>>,
+    /// The directory before the last change, for `cd -`.
+    previous: Option<Cwd>,
+    vars: Rc<BTreeMap<String, Option<Arg>>>,
+    /// The positional parameters, where they are known.
+    params: Option<Rc<Vec<Arg>>>,
     functions: Rc<BTreeMap<String, Rc<Statement>>>,
     aliases: Rc<BTreeMap<String, String>>,
     errexit: bool,
@@ -210,14 +249,23 @@ struct Tracer<'a> {
     program: String,
     environment: Option<&'static str>,
     rule: Option<&'static Rule>,
+    /// What the stage before prints, as operands for a program that reads them.
+    printed: Option<Vec<Arg>>,
+    /// How many pipelines it stands in.
+    piped: usize,
+    /// Where the link leads that is being made.
+    linked: Option<String>,
 }
 
 impl<'a> Tracer<'a> {
     fn new(cwd: Cwd, places: &'a ProjectFacts, artifacts: &'a mut Artifacts) -> Self {
         let state = State {
             cwd,
+            stayed: None,
             stack: Vec::new(),
+            previous: None,
             vars: Rc::default(),
+            params: None,
             functions: Rc::default(),
             aliases: Rc::default(),
             errexit: false,
@@ -236,11 +284,44 @@ impl<'a> Tracer<'a> {
             program,
             environment: None,
             rule: None,
+            printed: None,
+            piped: 0,
+            linked: None,
         }
     }
 
     fn finish(self) -> Report {
-        Report { cwd: Some(self.state.cwd), ..self.report }
+        let cwd = match self.state.stayed {
+            Some(stayed) => self.state.cwd.or(stayed),
+            None => self.state.cwd,
+        };
+        Report { cwd: Some(cwd), ..self.report }
+    }
+
+    /// Whether the working directory is one that is there: where the session started, or above it.
+    fn surely_exists(&self) -> bool {
+        let Cwd::OneOf(paths) = &self.state.cwd else { return false };
+        let root = self.places.cwd.as_deref().map(crate::place::normalise);
+        let home = self.places.home.as_deref().map(crate::place::normalise);
+        let known = |path: &String| {
+            [&root, &home]
+                .iter()
+                .any(|own| own.as_ref().is_some_and(|own| crate::place::is_inside(own, path)))
+        };
+        paths.iter().all(|path| path == "/tmp" || known(path))
+    }
+
+    /// What comes behind a change of directory runs even if it failed. Its complaint would stand in the output,
+    /// unless that is thrown away or cut.
+    fn may_have_stayed(&mut self, statement: &Statement, before: Cwd) {
+        if self.piped > 0 || hides_errors(statement) {
+            self.state.cwd = self.state.cwd.clone().or(before);
+            return;
+        }
+        self.state.stayed = Some(match self.state.stayed.take() {
+            Some(earlier) => before.or(earlier),
+            None => before,
+        });
     }
 
     /// Follows the text of a script.
@@ -268,9 +349,9 @@ impl<'a> Tracer<'a> {
             let covered = at == last || self.state.errexit;
             let before = self.state.cwd.clone();
             self.statement(statement, if covered { guard } else { guard.masked() }, &Input::None);
-            let settled = self.state.errexit || ends_or_moves(statement);
+            let settled = self.state.errexit || ends_or_moves(statement) || self.surely_exists();
             if self.state.cwd != before && !settled {
-                self.state.cwd = self.state.cwd.clone().or(before);
+                self.may_have_stayed(statement, before);
             }
         }
     }
@@ -323,6 +404,7 @@ impl<'a> Tracer<'a> {
                     self.branch(|own| own.script(branch, Guard::POSSIBLE));
                 }
             }
+            Node::Loop(condition, body) => self.repeat(condition, body, guard),
             Node::Each(name, words, body) => self.each(name, words.as_deref(), body, guard),
             Node::Function(names, body) => {
                 for name in names {
@@ -355,6 +437,7 @@ impl<'a> Tracer<'a> {
     fn chain(&mut self, first: &Statement, rest: &[(Link, Statement)], guard: Guard, input: &Input) {
         let alternative = rest.iter().any(|(link, _)| *link == Link::Or);
         let own = if alternative { guard.masked() } else { guard };
+        let start = self.state.cwd.clone();
         self.statement(first, own, input);
         let mut certain = true;
         for (link, statement) in rest {
@@ -367,8 +450,13 @@ impl<'a> Tracer<'a> {
                 Link::Or if leaves(statement) => {}
                 Link::Or => {
                     let after = self.state.cwd.clone();
-                    self.branch(|tracer| tracer.statement(statement, Guard::POSSIBLE, &Input::None));
-                    self.state.cwd = self.state.cwd.clone().or(after);
+                    // A change of directory that failed left everything as it was.
+                    let moved = rest.len() == 1 && is_move(first);
+                    self.state.cwd = if moved { start.clone() } else { after.clone().or(start.clone()) };
+                    let begin = self.state.cwd.clone();
+                    self.statement(statement, Guard::POSSIBLE, &Input::None);
+                    let stayed = self.state.cwd == begin;
+                    self.state.cwd = if stayed { after } else { after.or(self.state.cwd.clone()) };
                 }
             }
         }
@@ -376,67 +464,29 @@ impl<'a> Tracer<'a> {
 
     fn pipe(&mut self, stages: &[Statement], guard: Guard, input: &Input) {
         let mut input = input.clone();
+        let mut printed = None;
         let last = stages.len().saturating_sub(1);
         for (at, stage) in stages.iter().enumerate() {
             let saved = self.state.clone();
             let covered = at == last || self.state.pipefail;
+            self.printed.clone_from(&printed);
+            self.piped += 1;
             self.statement(stage, if covered { guard } else { guard.masked() }, &input);
+            self.piped -= 1;
+            self.printed = None;
             input = self.output_of(stage);
+            printed = printed.filter(|_| values::passes(stage)).or_else(|| self.printed(stage));
             self.state = saved;
         }
-    }
-
-    /// The output of a stage, where it is literal.
-    fn output_of(&mut self, stage: &Statement) -> Input {
-        let Node::Simple(simple) = &stage.node else { return Input::Piped };
-        let words: Vec<Arg> = simple.words.iter().flat_map(|word| self.values(word)).collect();
-        let Some((program, rest)) = words.split_first() else { return Input::Piped };
-        let stdin = stage.redirects.iter().rev().find(|redirect| redirect.mode == Mode::Text);
-        match (program.text.as_str(), stdin) {
-            ("echo" | "printf", _) => {
-                let shown: Vec<&Arg> = rest
-                    .iter()
-                    .filter(|word| !matches!(word.text.as_str(), "-e" | "-n" | "-en" | "-ne"))
-                    .collect();
-                let known = shown.iter().all(|word| word.shape != Shape::Dynamic);
-                let text = shown.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-                Input::Text(Arg { text, shape: if known { Shape::Literal } else { Shape::Dynamic } })
-            }
-            ("cat", Some(redirect)) if rest.is_empty() || rest.iter().all(|word| word.text == "-") => {
-                Input::Text(self.joined(&redirect.word))
-            }
-            _ => Input::Piped,
-        }
-    }
-
-    fn each(&mut self, name: &str, words: Option<&[shell::Word]>, body: &Script, guard: Guard) {
-        const UNROLL_MAX: usize = 64;
-        let values: Vec<Arg> =
-            words.unwrap_or_default().iter().flat_map(|word| self.expand(word, guard)).collect();
-        let known = !values.is_empty()
-            && values.len() <= UNROLL_MAX
-            && values.iter().all(|value| value.shape == Shape::Literal);
-        if known {
-            for value in values {
-                if self.followed > STATEMENTS_MAX {
-                    return;
-                }
-                self.set_variable(name, Some(value.text));
-                self.script(body, guard.masked());
-            }
-            return;
-        }
-        self.set_variable(name, None);
-        self.branch(|tracer| tracer.script(body, Guard::POSSIBLE));
     }
 
     fn simple(&mut self, simple: &Simple, guard: Guard, input: &Input) {
         self.report.commands += 1;
         let mut bound = Vec::new();
         for (name, word) in &simple.assignments {
-            let value = self.expand(word, guard).into_iter().next();
-            let known = value.filter(|value| value.shape != Shape::Dynamic).map(|value| value.text);
-            bound.push((name.clone(), known));
+            self.run_scripts(word, guard);
+            let value = self.joined(word);
+            bound.push((name.clone(), (value.shape != Shape::Dynamic).then_some(value)));
         }
         let words: Vec<Arg> = simple.words.iter().flat_map(|word| self.expand(word, guard)).collect();
         self.environment = target::environment(&words, &bound);
@@ -447,7 +497,20 @@ impl<'a> Tracer<'a> {
             Rc::make_mut(&mut self.state.vars).extend(bound);
             return;
         }
+        // An assignment in front of a command holds for the command alone.
+        let before: Vec<(String, Option<Option<Arg>>)> =
+            bound.iter().map(|(name, _)| (name.clone(), self.state.vars.get(name).cloned())).collect();
+        if !bound.is_empty() {
+            Rc::make_mut(&mut self.state.vars).extend(bound);
+        }
         self.command(&words, guard, input);
+        for (name, value) in before {
+            let vars = Rc::make_mut(&mut self.state.vars);
+            match value {
+                Some(value) => vars.insert(name, value),
+                None => vars.remove(&name),
+            };
+        }
     }
 
     /// Runs expanded words as a command.
@@ -471,8 +534,11 @@ impl<'a> Tracer<'a> {
             self.note_program("command");
             return self.emit(EffectKind::EnvRead, Target::Unknown, guard);
         }
+        if self.runs_string(words, guard) {
+            return;
+        }
         if let Some(unwrapped) = table.unwrap_command(words) {
-            return self.wrapped(&unwrapped, guard, input);
+            return self.wrapped(words, &unwrapped, guard, input);
         }
         let invocation = table.parse(words);
         self.note_program(&invocation.program);
@@ -481,7 +547,9 @@ impl<'a> Tracer<'a> {
         self.depth += 1;
         let saved = self.state.cwd.clone();
         let moved = self.enter_directory(&call);
-        if !hooks::run(self, &call) {
+        if hooks::run(self, &call) {
+            self.extras(&call);
+        } else {
             self.by_table(&call);
         }
         if moved {
@@ -510,7 +578,7 @@ impl<'a> Tracer<'a> {
     }
 
     fn set_variable(&mut self, name: &str, value: Option<String>) {
-        Rc::make_mut(&mut self.state.vars).insert(name.to_owned(), value);
+        Rc::make_mut(&mut self.state.vars).insert(name.to_owned(), value.map(Arg::literal));
     }
 
     fn note_program(&mut self, name: &str) {
@@ -521,48 +589,12 @@ impl<'a> Tracer<'a> {
     }
 
     fn call_function(&mut self, body: &Statement, words: &[Arg], guard: Guard, input: &Input) {
-        let saved = Rc::clone(&self.state.vars);
-        for at in 1..10 {
-            let value =
-                words.get(at).filter(|word| word.shape == Shape::Literal).map(|word| word.text.clone());
-            let unset = words.get(at).is_none().then(String::new);
-            self.set_variable(&at.to_string(), value.or(unset));
-        }
+        let saved = self.state.params.clone();
+        self.state.params = Some(Rc::new(words.get(1..).unwrap_or_default().to_vec()));
         self.depth += 1;
         self.statement(body, guard, input);
         self.depth -= 1;
-        for at in 1..10 {
-            let name = at.to_string();
-            let old = saved.get(&name).cloned().flatten();
-            self.set_variable(&name, old);
-        }
-    }
-
-    fn wrapped(&mut self, unwrapped: &commands::Unwrapped<'_>, guard: Guard, input: &Input) {
-        let wrapper = unwrapped.wrapper;
-        let privilege = self.state.privilege;
-        if wrapper.is(Way::Root) {
-            self.state.privilege = Privilege::Root;
-        }
-        let mut inner = unwrapped.inner.clone();
-        let guard = if wrapper.is(Way::Unsure) { Guard::POSSIBLE } else { guard };
-        if inner.is_empty() && !wrapper.is(Way::Root) {
-            self.emit(EffectKind::EnvRead, Target::Unknown, guard);
-        } else if inner.is_empty() {
-            self.opaque(Target::Unknown, guard);
-        }
-        if wrapper.is(Way::Stdin) {
-            for word in &mut inner {
-                if word.text.contains("{}") || word.text == "%" {
-                    word.shape = Shape::Dynamic;
-                }
-            }
-            inner.push(Arg { text: "$stdin".to_owned(), shape: Shape::Dynamic });
-        }
-        self.depth += 1;
-        self.command(&inner, guard, if wrapper.is(Way::Stdin) { &Input::Piped } else { input });
-        self.depth -= 1;
-        self.state.privilege = privilege;
+        self.state.params = saved;
     }
 
     /// Options that make a program work elsewhere.
@@ -594,7 +626,7 @@ impl<'a> Tracer<'a> {
     }
 
     fn directory(&self, arg: &Arg) -> Cwd {
-        if arg.shape != Shape::Literal {
+        if arg.shape == Shape::Dynamic {
             return Cwd::Unknown;
         }
         match &self.state.cwd {
@@ -620,6 +652,9 @@ impl<'a> Tracer<'a> {
         let table = commands::table();
         if let Some((rule, used)) = table.find(&call.invocation) {
             self.rule = Some(rule);
+            if !rule.dry {
+                self.extras(call);
+            }
             for effect in rule.effects() {
                 let guard = call.guard.at(effect.certainty);
                 for (target, scope) in self.targets(effect, &call.invocation, used) {
@@ -632,30 +667,6 @@ impl<'a> Tracer<'a> {
         self.unknown_program(call);
     }
 
-    /// What goes with an effect of the table: a repository in system scope is files there, and the name that is
-    /// asked for carries what was computed into it.
-    fn beside(&mut self, kind: EffectKind, call: &Call<'_>, guard: Guard) {
-        let (here, scope) = self.here();
-        let local = kind.is_under("vcs") && kind != EffectKind::VcsRemote;
-        if local && kind.access() == Access::Mutation && scope == Some(Scope::System) {
-            self.emit_at(EffectKind::FsWrite, here, scope, guard);
-        }
-        let data = call.invocation.operands.iter().find(|word| self.is_computed(word));
-        if let (EffectKind::NetRead, Some(word)) = (kind, data) {
-            let guard = guard.at(Certainty::Possible);
-            self.emit(EffectKind::NetSend, Target::Named(word.text.clone()), guard);
-        }
-    }
-
-    /// Whether a part of a word is the output of a command, directly or through a variable.
-    fn is_computed(&self, word: &Arg) -> bool {
-        let named = |name: &String| word.text.contains(&format!("${name}"));
-        word.shape == Shape::Dynamic
-            && (word.text.contains("$(")
-                || word.text.contains('`')
-                || self.state.vars.iter().any(|(name, value)| value.is_none() && named(name)))
-    }
-
     fn unknown_program(&mut self, call: &Call<'_>) {
         let Some(first) = call.words.first() else { return };
         if asks_for_help(call.words) {
@@ -664,23 +675,28 @@ impl<'a> Tracer<'a> {
         if first.text.contains('/') {
             let path = self.resolve(&first.text).path;
             if let Some(text) = self.artifacts.text(&path).map(str::to_owned) {
-                return self.run_text(&first.text, &text, call.guard);
+                let words = call.words.get(1..).unwrap_or_default();
+                return self.run_text(&first.text, &text, words, call.guard);
             }
         }
         self.opaque(Target::Named(first.text.clone()), call.guard);
     }
 
     /// Runs the text of a script that was written earlier.
-    fn run_text(&mut self, name: &str, text: &str, guard: Guard) {
+    fn run_text(&mut self, name: &str, text: &str, words: &[Arg], guard: Guard) {
         match Language::of_file(name, text) {
-            Some(Language::Shell) => {
-                let saved = self.state.clone();
-                self.source(text, guard.masked());
-                self.state = saved;
-            }
-            Some(language) => self.run_code(language, text, guard),
+            Some(Language::Shell) => self.run_script(text, words, guard.masked()),
+            Some(language) => self.run_code(language, &code::with_arguments(language, text, words), guard),
             None => self.opaque(Target::Named(name.to_owned()), guard),
         }
+    }
+
+    /// Follows a script with its positional parameters, in a copy of the state.
+    fn run_script(&mut self, text: &str, words: &[Arg], guard: Guard) {
+        let saved = self.state.clone();
+        self.state.params = Some(Rc::new(words.to_vec()));
+        self.source(text, guard);
+        self.state = saved;
     }
 
     fn run_code(&mut self, language: Language, text: &str, guard: Guard) {
@@ -823,6 +839,11 @@ impl<'a> Tracer<'a> {
         if kind.access() == Access::Mutation && is_sink_device(&target) {
             return;
         }
+        let (target, scope) = match self.linked_target(kind, &target) {
+            Some((target, scope)) => (target, Some(scope)),
+            None => (target, scope),
+        };
+        let elsewhere = self.if_stayed(kind, &target);
         let scope = match (&self.state.place, scope) {
             (Some(place), _) => place.clone(),
             (None, _) if self.goes_astray(kind, &target) => Scope::Unknown,
@@ -831,6 +852,17 @@ impl<'a> Tracer<'a> {
             (None, None) => self.scope_of(kind, target.words()),
         };
         self.follow_change(kind, &target);
+        let agrees = elsewhere.iter().all(|(_, own)| *own == scope);
+        let hinge = if agrees { Hinge::Free } else { Hinge::Moved(scope.clone()) };
+        let open = if agrees { scope } else { Scope::Unknown };
+        self.push(kind, (target.clone(), open), guard, hinge);
+        for (target, scope) in elsewhere {
+            self.push(kind, (target, scope), Guard::POSSIBLE, Hinge::Stayed);
+        }
+        self.remote_system(kind, &target, guard);
+    }
+
+    fn push(&mut self, kind: EffectKind, (target, scope): (Target, Scope), guard: Guard, hinge: Hinge) {
         let assumption = self.rule.and_then(|rule| rule.assume.as_deref()).and_then(assumption);
         let opaque = matches!(kind, EffectKind::ExecCode | EffectKind::ExecOpaque);
         let named =
@@ -851,9 +883,35 @@ impl<'a> Tracer<'a> {
             Some(_) if self.state.place.is_none() => Effect { scope: Scope::Project, ..effect },
             _ => effect,
         };
-        let target = effect.target.clone();
-        self.report.effects.push(Traced { effect, proof: guard.proof, rule: self.rule });
-        self.remote_system(kind, &target, guard);
+        self.report.effects.push(Traced { effect, proof: guard.proof, hinge, rule: self.rule });
+    }
+
+    /// The targets that a change of a file would have if a change of directory had failed.
+    fn if_stayed(&self, kind: EffectKind, target: &Target) -> Vec<(Target, Scope)> {
+        let changes = kind.is_under("fs") && kind.access() == Access::Mutation && self.state.place.is_none();
+        let Some(stayed) = self.state.stayed.as_ref().filter(|_| changes) else { return Vec::new() };
+        let bases: Vec<Cwd> = match stayed {
+            Cwd::OneOf(paths) => paths.iter().map(Cwd::at).collect(),
+            Cwd::Start | Cwd::Unknown => vec![stayed.clone()],
+        };
+        let written = match (target, &self.state.cwd) {
+            (Target::Path { written, .. }, _) if !self.places.is_fixed(written) => written.clone(),
+            (Target::Under(path), Cwd::OneOf(own)) => {
+                let inside = own.iter().find(|own| crate::place::is_inside(path, own));
+                let Some(rest) = inside.and_then(|own| path.get(own.len()..)) else { return Vec::new() };
+                format!("./{rest}")
+            }
+            _ => return Vec::new(),
+        };
+        let at = |base: &Cwd| {
+            let resolved = self.places.resolve(base, &written);
+            let own = match target {
+                Target::Under(_) => Target::Under(resolved.path),
+                _ => Target::Path { resolved: resolved.path, written: written.clone() },
+            };
+            (own, resolved.scope)
+        };
+        bases.iter().map(at).filter(|(own, _)| own.words() != target.words()).collect()
     }
 
     /// A file in system scope of another machine is configuration of that machine.
@@ -873,7 +931,8 @@ impl<'a> Tracer<'a> {
         match target {
             Target::Path { resolved, .. } => {
                 writes
-                    && (self.artifacts.is_link(resolved) || (resolved == "/" && kind != EffectKind::FsMeta))
+                    && (self.artifacts.is_open_link(resolved)
+                        || (resolved == "/" && kind != EffectKind::FsMeta))
             }
             Target::Under(path) => path == "/" && matches!(kind, EffectKind::FsWrite | EffectKind::FsAppend),
             Target::Named(_) | Target::Unknown => false,
@@ -902,7 +961,10 @@ impl<'a> Tracer<'a> {
         match target {
             Target::Path { resolved, .. } => {
                 if kind == EffectKind::FsLink {
-                    self.artifacts.links.insert(resolved.clone());
+                    let to = self.linked.take();
+                    self.artifacts.links.insert(resolved.clone(), to);
+                } else if matches!(kind, EffectKind::FsDelete | EffectKind::FsMove) {
+                    self.artifacts.links.remove(resolved);
                 }
                 if kind.is_under("fs") && kind != EffectKind::FsMeta {
                     self.artifacts.forget(resolved);
@@ -985,6 +1047,25 @@ fn is_sink_device(target: &Target) -> bool {
         }
         Target::Under(_) | Target::Named(_) | Target::Unknown => false,
     }
+}
+
+/// Whether a statement is a change of directory alone.
+fn is_move(statement: &Statement) -> bool {
+    let Node::Simple(simple) = &statement.node else { return false };
+    let name = simple.words.first().and_then(|word| word.parts.first());
+    matches!(name, Some(shell::Part::Bare(name)) if name == "cd" || name == "pushd")
+}
+
+/// Whether a complaint of a statement, or of a part of its chain, is not shown.
+fn hides_errors(statement: &Statement) -> bool {
+    let inside = match &statement.node {
+        Node::Simple(_) => false,
+        Node::Chain(first, rest) => hides_errors(first) || rest.iter().any(|(_, own)| hides_errors(own)),
+        Node::Group(script) => script.0.iter().any(hides_errors),
+        _ => true,
+    };
+    let moves = matches!(&statement.node, Node::Chain(..)) || is_move(statement);
+    inside || (moves && !statement.redirects.is_empty())
 }
 
 /// Whether a statement ends the script or only changes the directory under a condition that ends it.

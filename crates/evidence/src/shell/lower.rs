@@ -179,12 +179,10 @@ impl Lower<'_> {
             C::For(c) => self.each(c),
             C::Foreach(c) => self.each_of(c.variable.as_str(), Some(&c.words), &c.body),
             C::Select(c) => self.each_of(c.variable.as_str(), None, &c.body),
-            C::Repeat(c) => Node::Branches(self.words(&[&c.count]), vec![self.sequence(&c.body)]),
-            C::ArithmeticFor(c) => {
-                Node::Branches(self.raw(c.span, Some(c.body.span)), vec![self.sequence(&c.body)])
-            }
-            C::While(c) => Node::Branches(self.sequence(&c.condition), vec![self.sequence(&c.body)]),
-            C::Until(c) => Node::Branches(self.sequence(&c.condition), vec![self.sequence(&c.body)]),
+            C::Repeat(c) => Node::Loop(self.words(&[&c.count]), self.sequence(&c.body)),
+            C::ArithmeticFor(c) => Node::Loop(self.raw(c.span, Some(c.body.span)), self.sequence(&c.body)),
+            C::While(c) => Node::Loop(self.sequence(&c.condition), self.sequence(&c.body)),
+            C::Until(c) => Node::Loop(self.sequence(&c.condition), self.sequence(&c.body)),
             C::Case(c) => {
                 let bodies = c.cases.iter().map(|case| self.sequence(&case.body)).collect();
                 Node::Branches(self.words(&[&c.word]), bodies)
@@ -222,7 +220,8 @@ impl Lower<'_> {
         Script(vec![Statement { node: Node::Words(words), redirects: Vec::new(), wait: Wait::Waits }])
     }
 
-    /// Arithmetic: nothing runs in it but substitutions, which are not followed and therefore unknown.
+    /// Arithmetic: it sets names, and nothing runs in it but substitutions, which are not followed and therefore
+    /// unknown.
     fn raw(&self, span: ast::Span, without: Option<ast::Span>) -> Script {
         let text = span.slice(self.source);
         let body = without.map_or("", |body| body.slice(self.source));
@@ -232,7 +231,15 @@ impl Lower<'_> {
             let node = Node::Simple(Simple { assignments: Vec::new(), words: vec![run] });
             return Script(vec![Statement { node, redirects: Vec::new(), wait: Wait::Waits }]);
         }
-        Script(Vec::new())
+        let unknown = |name: &str| {
+            (name.to_owned(), Word { parts: vec![Part::Unknown(head.to_owned())], scripts: Vec::new() })
+        };
+        let assignments: Vec<(String, Word)> = set_names(head).into_iter().map(unknown).collect();
+        if assignments.is_empty() {
+            return Script(Vec::new());
+        }
+        let node = Node::Simple(Simple { assignments, words: Vec::new() });
+        Script(vec![Statement { node, redirects: Vec::new(), wait: Wait::Waits }])
     }
 
     fn condition(&self, expression: &ast::ConditionalExpr) -> Vec<Word> {
@@ -344,8 +351,13 @@ impl Lower<'_> {
             P::SingleQuoted { value, .. } => {
                 out.parts.push(Part::Quoted(value.slice(self.source).to_owned()));
             }
-            P::DoubleQuoted { parts, .. } if parts.is_empty() => out.parts.push(Part::Quoted(String::new())),
-            P::DoubleQuoted { parts, .. } => self.parts(parts, Quotes::Double, out),
+            P::DoubleQuoted { parts, .. } => {
+                // In quotes a value stays one word, which a part in front of it keeps visible.
+                if !matches!(parts.as_slice(), [ast::WordPartNode { kind: P::Literal(_), .. }, ..]) {
+                    out.parts.push(Part::Quoted(String::new()));
+                }
+                self.parts(parts, Quotes::Double, out);
+            }
             P::Variable(name) => out.parts.push(Part::Variable(name.as_str().to_owned())),
             P::CommandSubstitution { body, .. } => {
                 let script = self.sequence(body);
@@ -462,17 +474,49 @@ fn quoted_text(script: &Script) -> Option<String> {
     }
 }
 
-/// Expands one unnested comma list per brace pair, at most 64 words.
+/// The names that arithmetic gives a value: `i = 0`, `i += 2`, `i++`, `--i`.
+fn set_names(text: &str) -> Vec<&str> {
+    let named = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|char: char| char.is_ascii_alphabetic() || char == '_') {
+        let (front, tail) = rest.split_at(start);
+        let end = tail.find(|char: char| !named(char)).unwrap_or(tail.len());
+        let (name, behind) = tail.split_at(end);
+        let next = behind.trim_start();
+        let assigned = next.strip_prefix(['+', '-', '*', '/', '%', '|', '&', '^']).unwrap_or(next);
+        let set = next.starts_with("++")
+            || next.starts_with("--")
+            || front.trim_end().ends_with("++")
+            || front.trim_end().ends_with("--")
+            || (assigned.starts_with('=') && !assigned.starts_with("=="));
+        if set {
+            names.push(name);
+        }
+        rest = behind;
+    }
+    names
+}
+
+/// `1..3`, as the numbers from the first to the last.
+fn range(list: &str) -> Option<Vec<String>> {
+    let (first, last) = list.split_once("..")?;
+    let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+    let all = first.min(last)..=first.max(last);
+    (last.checked_sub(first)?.unsigned_abs() < 64).then(|| all.map(|number| number.to_string()).collect())
+}
+
+/// Expands one unnested list or range per brace pair, at most 64 words.
 fn braces(text: &str) -> Option<Vec<String>> {
     let Some((head, rest)) = text.split_once('{') else { return Some(vec![text.to_owned()]) };
     let (list, tail) = rest.split_once('}')?;
-    if list.contains('{') || !list.contains(',') {
-        return None;
-    }
+    let items: Vec<String> = match range(list) {
+        Some(items) => items,
+        None if list.contains('{') || !list.contains(',') => return None,
+        None => list.split(',').map(str::to_owned).collect(),
+    };
     let tails = braces(tail)?;
-    let all: Vec<String> = list
-        .split(',')
-        .flat_map(|item| tails.iter().map(move |tail| format!("{head}{item}{tail}")))
-        .collect();
+    let all: Vec<String> =
+        items.iter().flat_map(|item| tails.iter().map(move |tail| format!("{head}{item}{tail}"))).collect();
     (all.len() <= 64).then_some(all)
 }

@@ -19,15 +19,22 @@ impl Tracer<'_> {
         }
     }
 
-    /// The values of `word`; a bare variable may stand for several words or none.
+    /// The values of `word`; what stands in it without quotes may be several words or none.
     pub(super) fn values(&self, word: &Word) -> Vec<Arg> {
-        if let [Part::Variable(name)] = word.parts.as_slice()
-            && let Some(value) = self.variable(name)
-            && value.contains(char::is_whitespace)
-        {
-            return value.split_whitespace().map(Arg::literal).collect();
+        match word.parts.as_slice() {
+            [Part::Variable(name)] => self.split(name).unwrap_or_else(|| vec![self.joined(word)]),
+            [Part::Quoted(empty), Part::Variable(name)] if empty.is_empty() && name == "@" => {
+                self.split(name).unwrap_or_else(|| vec![self.joined(word)])
+            }
+            [Part::Unknown(spelled)] => match self.computed(spelled) {
+                Some(value) => {
+                    let parts = value.text.split_whitespace();
+                    parts.map(|part| Arg { text: part.to_owned(), shape: value.shape }).collect()
+                }
+                None => vec![self.joined(word)],
+            },
+            _ => vec![self.joined(word)],
         }
-        vec![self.joined(word)]
     }
 
     /// The value of `word` as one argument.
@@ -36,54 +43,43 @@ impl Tracer<'_> {
         for part in &word.parts {
             match part {
                 Part::Bare(text) => {
-                    if text.contains(['*', '?'])
-                        || (text.contains('[') && text.contains(']') && text.len() > 2)
-                    {
+                    if is_pattern(text) {
                         arg.shape = arg.shape.max_with(Shape::Glob);
                     }
                     arg.text.push_str(text);
                 }
                 Part::Quoted(text) | Part::Output(text) => arg.text.push_str(text),
-                Part::Variable(name) => {
-                    if let Some(value) = self.variable(name) {
-                        arg.text.push_str(&value);
-                    } else {
-                        arg.shape = Shape::Dynamic;
-                        arg.text.push('$');
-                        arg.text.push_str(name);
-                    }
-                }
-                Part::Unknown(text) => {
-                    arg.shape = Shape::Dynamic;
-                    arg.text.push_str(text);
-                }
+                Part::Variable(name) => match self.variable(name) {
+                    Some(value) => arg.add(&value),
+                    None => arg.add(&Arg { text: format!("${name}"), shape: Shape::Dynamic }),
+                },
+                Part::Unknown(text) => match self.computed(text) {
+                    Some(value) => arg.add(&value),
+                    None => arg.add(&Arg { text: text.clone(), shape: Shape::Dynamic }),
+                },
             }
         }
         arg
     }
+}
 
-    fn variable(&self, name: &str) -> Option<String> {
-        if let Some(value) = self.state.vars.get(name) {
-            return value.clone();
-        }
-        if self.state.place.is_some() {
-            return None;
-        }
-        match name {
-            "HOME" => Some(self.places.home.clone().unwrap_or_else(|| "~".to_owned())),
-            "TMPDIR" => Some("/tmp".to_owned()),
-            "PWD" => match &self.state.cwd {
-                crate::place::Cwd::OneOf(paths) if paths.len() == 1 => paths.first().cloned(),
-                crate::place::Cwd::Start => Some(".".to_owned()),
-                crate::place::Cwd::OneOf(_) | crate::place::Cwd::Unknown => None,
-            },
-            _ => None,
-        }
+pub(super) fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?']) || (text.contains('[') && text.contains(']') && text.len() > 2)
+}
+
+impl Arg {
+    fn add(&mut self, other: &Self) {
+        self.text.push_str(&other.text);
+        self.shape = self.shape.max_with(other.shape);
     }
 }
 
 impl Shape {
     fn max_with(self, other: Self) -> Self {
-        if self == Self::Dynamic { self } else { other }
+        match (self, other) {
+            (Self::Dynamic, _) | (_, Self::Dynamic) => Self::Dynamic,
+            (Self::Glob, _) | (_, Self::Glob) => Self::Glob,
+            (Self::Literal, Self::Literal) => Self::Literal,
+        }
     }
 }

@@ -24,6 +24,7 @@ const HOOKS: &[(&str, Hook)] = &[
     ("eval", session::evaluate),
     ("alias", session::alias),
     ("unalias", session::unalias),
+    ("mktemp", session::temporary_file),
     ("trap", session::trap),
     (".", session::source_file),
     ("ssh", session::remote_shell),
@@ -103,6 +104,13 @@ fn input_text(input: &Input) -> Option<&str> {
 }
 
 impl Tracer<'_> {
+    /// Follows a script with its own parameters, in a copy of the state.
+    fn nested_with(&mut self, script: &Arg, words: &[Arg], guard: Guard) {
+        let saved = self.state.params.replace(std::rc::Rc::new(words.to_vec()));
+        self.nested(script, guard);
+        self.state.params = saved;
+    }
+
     /// Follows a script given as an argument, in a copy of the state.
     fn nested(&mut self, script: &Arg, guard: Guard) {
         if script.shape == Shape::Dynamic {

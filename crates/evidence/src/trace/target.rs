@@ -8,10 +8,24 @@ use crate::place::{Cwd, Resolved};
 impl Tracer<'_> {
     pub(super) fn resolve(&self, written: &str) -> Resolved {
         let mut resolved = self.places.resolve(&self.state.cwd, written);
-        if self.artifacts.passes_link(&resolved.path) {
-            resolved.scope = Scope::Unknown;
+        match self.artifacts.through_links(&resolved.path) {
+            Some(path) if path == resolved.path => {}
+            Some(path) => {
+                resolved.scope = self.places.resolve(&Cwd::Start, &path).scope;
+                resolved.path = path;
+            }
+            None => resolved.scope = Scope::Unknown,
         }
         resolved
+    }
+
+    /// The file that a write through a link reaches.
+    pub(super) fn linked_target(&self, kind: EffectKind, target: &Target) -> Option<(Target, Scope)> {
+        let Target::Path { resolved, written } = target else { return None };
+        let follows = matches!(kind, K::FsWrite | K::FsAppend | K::FsMeta) && self.state.place.is_none();
+        let to = self.artifacts.link(resolved).filter(|_| follows)?;
+        let found = self.resolve(&to);
+        Some((Target::Path { resolved: found.path, written: written.clone() }, found.scope))
     }
 
     /// The target and scope that an argument names as a path.
@@ -19,11 +33,22 @@ impl Tracer<'_> {
         match arg.shape {
             Shape::Literal => {
                 let resolved = self.resolve(&arg.text);
-                (Target::Path { resolved: resolved.path, written: arg.text.clone() }, resolved.scope)
+                // A directory of which only a pattern is known makes everything in it one.
+                match resolved.path.split_once('*') {
+                    Some((fixed, _)) if !arg.text.contains('*') => {
+                        (Target::Under(directory_of(fixed).to_owned()), resolved.scope)
+                    }
+                    _ => {
+                        (Target::Path { resolved: resolved.path, written: arg.text.clone() }, resolved.scope)
+                    }
+                }
             }
             Shape::Glob => {
                 let fixed = arg.text.split(['*', '?', '[']).next().unwrap_or_default();
-                let resolved = self.resolve(directory_of(fixed));
+                let mut resolved = self.resolve(directory_of(fixed));
+                if let Some((known, _)) = resolved.path.split_once('*') {
+                    resolved.path = directory_of(known).to_owned();
+                }
                 let leaves = arg.text.contains("/..");
                 (Target::Under(resolved.path), if leaves { Scope::Unknown } else { resolved.scope })
             }
@@ -91,9 +116,10 @@ impl Tracer<'_> {
             };
             return some_or(picked.into_iter().map(named).collect(), || self.unnamed(effect.kind, call));
         }
-        let own = |arg: &Arg| {
-            let (target, scope) = self.path_target(arg);
-            (target, Some(scope))
+        let own = |arg: &Arg| match self.path_target(arg) {
+            // Whatever git changes in a working tree lies in it.
+            (Target::Unknown, _) if call.program == "git" => self.here(),
+            (target, scope) => (target, Some(scope)),
         };
         some_or(picked.iter().map(own).collect(), || self.here())
     }
@@ -265,7 +291,7 @@ fn cloud(call: &Invocation) -> String {
 }
 
 /// The environment that a call names itself: a whole word of an argument or of an assigned value.
-pub(super) fn environment(words: &[Arg], bound: &[(String, Option<String>)]) -> Option<&'static str> {
+pub(super) fn environment(words: &[Arg], bound: &[(String, Option<Arg>)]) -> Option<&'static str> {
     const NAMES: &[(&str, &str)] = &[
         ("prod", "prod"),
         ("production", "prod"),
@@ -279,7 +305,7 @@ pub(super) fn environment(words: &[Arg], bound: &[(String, Option<String>)]) -> 
         ("testing", "test"),
     ];
     let texts = words.iter().skip(1).map(|word| word.text.as_str());
-    let values = bound.iter().filter_map(|(_, value)| value.as_deref());
+    let values = bound.iter().filter_map(|(_, value)| value.as_ref().map(|arg| arg.text.as_str()));
     let named = |text: &str| {
         let parts = text.split(|char: char| !char.is_ascii_alphanumeric());
         let mut parts = parts.filter(|part| !part.is_empty());

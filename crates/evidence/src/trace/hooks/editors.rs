@@ -25,7 +25,17 @@ pub(super) fn find(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
                 let tail = words.get(at..).unwrap_or_default();
                 let end =
                     tail.iter().position(|word| word.text == ";" || (word.text == "+")).unwrap_or(tail.len());
+                let saved = tracer.state.cwd.clone();
+                if word.text.ends_with("dir") {
+                    tracer.state.cwd = match starts.as_slice() {
+                        [start] => {
+                            tracer.directory(&Arg { text: format!("{}/*", start.text), shape: Shape::Glob })
+                        }
+                        _ => crate::place::Cwd::Unknown,
+                    };
+                }
                 execute(tracer, &starts, tail.get(..end).unwrap_or_default());
+                tracer.state.cwd = saved;
                 at += end;
             }
             "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {

@@ -2,7 +2,7 @@
 
 use super::super::{Call, Guard, Input, Proof, Tracer};
 use super::{input_text, rest, skip_options};
-use crate::code::Language;
+use crate::code::{self, Language};
 use crate::commands::{self, Arg, Shape};
 use crate::effect::{EffectKind, Target};
 use crate::place::base_name;
@@ -73,20 +73,34 @@ fn python_file(tracer: &mut Tracer<'_>, call: &Call<'_>, file: &Arg, words: &[Ar
     true
 }
 
+/// The words behind the one that names the script or is its text.
+fn words_behind<'c>(call: &Call<'c>, word: &Arg) -> &'c [Arg] {
+    let at = call.words.iter().position(|own| own == word);
+    at.and_then(|at| call.words.get(at + 1..)).unwrap_or_default()
+}
+
 fn script_file(tracer: &mut Tracer<'_>, call: &Call<'_>, language: Language, file: &Arg) {
     if file.shape != Shape::Literal {
         return tracer.opaque(Target::Unknown, call.guard);
     }
     let path = tracer.resolve(&file.text).path;
     match tracer.artifacts.text(&path).map(str::to_owned) {
-        Some(text) => tracer.run_code(language, &text, call.guard),
+        Some(text) => {
+            let text = code::with_arguments(language, &text, words_behind(call, file));
+            tracer.run_code(language, &text, call.guard);
+        }
         None => tracer.opaque(Target::Named(file.text.clone()), call.guard),
     }
 }
 
 fn code_argument(tracer: &mut Tracer<'_>, call: &Call<'_>, language: Language, code: Option<&Arg>) {
     match code {
-        Some(code) if code.shape != Shape::Dynamic => tracer.run_code(language, &code.text, call.guard),
+        Some(code) if code.shape != Shape::Dynamic => {
+            let dash = Arg::literal("-");
+            let own = if call.words.contains(code) { code } else { &dash };
+            let text = code::with_arguments(language, &code.text, words_behind(call, own));
+            tracer.run_code(language, &text, call.guard);
+        }
         Some(code) => {
             tracer.run_code(language, &code.text, Guard::POSSIBLE);
             tracer.opaque(Target::Unknown, call.guard);
@@ -212,28 +226,32 @@ fn is_filter(program: &str, code: &str) -> bool {
 }
 
 pub(super) fn shell(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
+    let operands = call.invocation.operands.as_slice();
+    let behind = operands.get(1..).unwrap_or_default();
     if let Some(script) = call.invocation.value(&["-c"]) {
+        // The first word behind the script is its name.
         let script = script.clone();
-        tracer.nested(&script, call.guard);
+        tracer.nested_with(&script, behind, call.guard);
         return true;
     }
     if call.invocation.has("-n") {
         tracer.emit(EffectKind::FsRead, Target::Unknown, call.guard);
         return true;
     }
-    match call.invocation.operands.first() {
+    match operands.first() {
         Some(file) if !call.invocation.has("-s") => {
             let path = tracer.resolve(&file.text).path;
             match tracer.artifacts.text(&path).map(str::to_owned) {
                 Some(text) => {
-                    tracer.nested(&Arg::literal(text), Guard { proof: Proof::Masked, ..call.guard });
+                    let guard = Guard { proof: Proof::Masked, ..call.guard };
+                    tracer.nested_with(&Arg::literal(text), behind, guard);
                 }
                 None => tracer.opaque(Target::Named(file.text.clone()), call.guard),
             }
         }
         _ => match (input_text(call.input), call.input) {
-            (Some(text), _) => tracer.nested(&Arg::literal(text), call.guard),
-            (None, Input::Text(script)) => tracer.nested(&script.clone(), call.guard),
+            (Some(text), _) => tracer.nested_with(&Arg::literal(text), operands, call.guard),
+            (None, Input::Text(script)) => tracer.nested_with(&script.clone(), operands, call.guard),
             (None, Input::None | Input::Piped) => tracer.opaque(Target::Unknown, call.guard),
         },
     }

@@ -9,15 +9,23 @@ use crate::effect::{EffectKind, Scope, Target};
 use crate::place::{Cwd, base_name};
 
 pub(super) fn change_directory(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
-    tracer.state.cwd = match rest(call)
-        .iter()
-        .find(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--" | "-e" | "-@"))
-    {
+    let to = rest(call).iter().find(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--" | "-e" | "-@"));
+    // Where a search path for directories is set, a plain name may lie anywhere on it.
+    let searched = tracer.state.vars.contains_key("CDPATH")
+        && to.is_some_and(|to| !to.text.starts_with(['/', '.', '~']));
+    let next = match to {
+        _ if searched => Cwd::Unknown,
         None => Cwd::at(tracer.resolve("~").path),
-        Some(to) if to.text == "-" => Cwd::Unknown,
+        Some(to) if to.text == "-" => tracer.state.previous.clone().unwrap_or(Cwd::Unknown),
         Some(to) => tracer.directory(to),
     };
+    tracer.state.previous = Some(std::mem::replace(&mut tracer.state.cwd, next));
     tracer.emit(EffectKind::None, Target::Unknown, call.guard);
+    true
+}
+
+pub(super) fn temporary_file(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
+    tracer.temporary_file(call);
     true
 }
 
@@ -121,7 +129,12 @@ pub(super) fn source_file(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     let Some(file) = rest(call).first() else { return false };
     let path = tracer.resolve(&file.text).path;
     if let Some(text) = tracer.artifacts.text(&path).map(str::to_owned) {
+        let saved = tracer.state.params.clone();
+        if let Some(words) = rest(call).get(1..).filter(|words| !words.is_empty()) {
+            tracer.state.params = Some(Rc::new(words.to_vec()));
+        }
         tracer.source(&text, call.guard);
+        tracer.state.params = saved;
     } else if ENVIRONMENTS.contains(&base_name(&file.text)) {
         let (target, scope) = tracer.path_target(file);
         tracer.emit_at(EffectKind::FsRead, target, Some(scope), call.guard);
@@ -167,6 +180,9 @@ fn elsewhere(tracer: &mut Tracer<'_>, place: Scope, body: impl FnOnce(&mut Trace
     let saved = tracer.state.clone();
     tracer.state.place = Some(place);
     tracer.state.cwd = Cwd::Unknown;
+    tracer.state.stayed = None;
+    tracer.state.previous = None;
+    tracer.state.params = None;
     tracer.state.vars = Rc::default();
     tracer.state.functions = Rc::default();
     tracer.state.aliases = Rc::default();
