@@ -1,6 +1,7 @@
 //! Shell scripts as a small tree of our own. The parser behind it can be exchanged without touching a rule.
 
 mod lower;
+pub mod windows;
 
 /// Statements that run one after another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

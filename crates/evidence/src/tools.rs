@@ -10,6 +10,7 @@ use strongroom_core::transcript::ArgumentTree;
 use crate::code::Language;
 use crate::effect::{EffectKind, Scope, Target};
 use crate::place::{Cwd, ProjectFacts};
+use crate::shell::windows::Dialect;
 use crate::trace::{self, Artifacts, Report};
 
 /// A call of a tool, with what it is read against.
@@ -108,6 +109,17 @@ struct Row {
     verb: String,
     verbs: BTreeMap<String, Vec<String>>,
     asks: Vec<String>,
+    shell: ShellKind,
+}
+
+/// The shell that runs the scripts of a tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ShellKind {
+    #[default]
+    Posix,
+    PowerShell,
+    Cmd,
 }
 
 fn table() -> &'static Table {
@@ -218,7 +230,16 @@ impl Row {
         let words = lists.into_iter().find(|words| !words.is_empty()).unwrap_or_default();
         let script = first(call.arguments, &self.run).map(str::to_owned);
         let background = call.arguments.flag("/run_in_background") == Some(true);
+        let dialect = match self.shell {
+            ShellKind::Posix => None,
+            ShellKind::PowerShell => Some(Dialect::PowerShell),
+            ShellKind::Cmd => Some(Dialect::Cmd),
+        };
         let mut report = match (script, words.as_slice()) {
+            (Some(script), _) if dialect.is_some() => {
+                let dialect = dialect.unwrap_or(Dialect::PowerShell);
+                trace::trace_windows(&script, dialect, cwd, call.places, artifacts)
+            }
             (Some(script), _) => trace::trace(&script, cwd, call.places, artifacts),
             // A single word with spaces is a script that was put into a list.
             (None, [only]) if only.contains(' ') => trace::trace(only, cwd, call.places, artifacts),

@@ -10,6 +10,7 @@ mod hooks;
 mod loops;
 mod target;
 mod values;
+mod windows;
 mod wrap;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use crate::code::{self, Language};
 use crate::commands::{self, Arg, Invocation, Rule, Shape};
 use crate::effect::{Access, Assumption, Effect, EffectKind, Outcome, Privilege, Scope, Target};
 use crate::place::{Cwd, ProjectFacts};
+use crate::shell::windows::Dialect;
 use crate::shell::{self, Link, Mode, Node, Redirect, Script, Simple, Statement, Wait};
 
 /// Texts of scripts that were written in the session, by resolved path.
@@ -130,6 +132,19 @@ pub struct Report {
 pub fn trace(script: &str, cwd: Cwd, places: &ProjectFacts, artifacts: &mut Artifacts) -> Report {
     let mut tracer = Tracer::new(cwd, places, artifacts);
     tracer.source(script, Guard::OUTER);
+    tracer.finish()
+}
+
+/// Follows a script of one of the shells of Windows.
+pub fn trace_windows(
+    script: &str,
+    dialect: Dialect,
+    cwd: Cwd,
+    places: &ProjectFacts,
+    artifacts: &mut Artifacts,
+) -> Report {
+    let mut tracer = Tracer::new(cwd, places, artifacts);
+    tracer.windows(script, dialect, Guard::OUTER);
     tracer.finish()
 }
 
@@ -534,7 +549,7 @@ impl<'a> Tracer<'a> {
             self.note_program("command");
             return self.emit(EffectKind::EnvRead, Target::Unknown, guard);
         }
-        if self.runs_string(words, guard) {
+        if self.runs_string(words, guard) || self.runs_windows(words, guard) {
             return;
         }
         if let Some(unwrapped) = table.unwrap_command(words) {
@@ -843,7 +858,7 @@ impl<'a> Tracer<'a> {
             Some((target, scope)) => (target, Some(scope)),
             None => (target, scope),
         };
-        let elsewhere = self.if_stayed(kind, &target);
+        let elsewhere = self.alternatives(kind, &target);
         let scope = match (&self.state.place, scope) {
             (Some(place), _) => place.clone(),
             (None, _) if self.goes_astray(kind, &target) => Scope::Unknown,
@@ -852,12 +867,12 @@ impl<'a> Tracer<'a> {
             (None, None) => self.scope_of(kind, target.words()),
         };
         self.follow_change(kind, &target);
-        let agrees = elsewhere.iter().all(|(_, own)| *own == scope);
+        let agrees = elsewhere.iter().all(|(_, own, _)| *own == scope);
         let hinge = if agrees { Hinge::Free } else { Hinge::Moved(scope.clone()) };
         let open = if agrees { scope } else { Scope::Unknown };
         self.push(kind, (target.clone(), open), guard, hinge);
-        for (target, scope) in elsewhere {
-            self.push(kind, (target, scope), Guard::POSSIBLE, Hinge::Stayed);
+        for (target, scope, hinge) in elsewhere {
+            self.push(kind, (target, scope), Guard::POSSIBLE, hinge);
         }
         self.remote_system(kind, &target, guard);
     }
@@ -886,32 +901,47 @@ impl<'a> Tracer<'a> {
         self.report.effects.push(Traced { effect, proof: guard.proof, hinge, rule: self.rule });
     }
 
-    /// The targets that a change of a file would have if a change of directory had failed.
-    fn if_stayed(&self, kind: EffectKind, target: &Target) -> Vec<(Target, Scope)> {
+    /// The targets that a change of a file has if the shell stands elsewhere than is likely.
+    fn alternatives(&self, kind: EffectKind, target: &Target) -> Vec<(Target, Scope, Hinge)> {
         let changes = kind.is_under("fs") && kind.access() == Access::Mutation && self.state.place.is_none();
-        let Some(stayed) = self.state.stayed.as_ref().filter(|_| changes) else { return Vec::new() };
-        let bases: Vec<Cwd> = match stayed {
-            Cwd::OneOf(paths) => paths.iter().map(Cwd::at).collect(),
-            Cwd::Start | Cwd::Unknown => vec![stayed.clone()],
+        let own: &[String] = match &self.state.cwd {
+            Cwd::OneOf(paths) if changes => paths,
+            Cwd::OneOf(_) | Cwd::Start | Cwd::Unknown => return Vec::new(),
         };
-        let written = match (target, &self.state.cwd) {
-            (Target::Path { written, .. }, _) if !self.places.is_fixed(written) => written.clone(),
-            (Target::Under(path), Cwd::OneOf(own)) => {
-                let inside = own.iter().find(|own| crate::place::is_inside(path, own));
-                let Some(rest) = inside.and_then(|own| path.get(own.len()..)) else { return Vec::new() };
-                format!("./{rest}")
-            }
-            _ => return Vec::new(),
-        };
-        let at = |base: &Cwd| {
-            let resolved = self.places.resolve(base, &written);
-            let own = match target {
+        // From a place without a path, a path is what is written, which the first target says already.
+        let others = own.iter().skip(1).filter(|base| crate::place::is_absolute(base));
+        let mut bases: Vec<(Cwd, Hinge)> = others.map(|base| (Cwd::at(base), Hinge::Free)).collect();
+        match &self.state.stayed {
+            Some(Cwd::OneOf(paths)) => bases.extend(paths.iter().map(|path| (Cwd::at(path), Hinge::Stayed))),
+            Some(stayed) => bases.push((stayed.clone(), Hinge::Stayed)),
+            None => {}
+        }
+        let Some(written) = self.relative(target, own) else { return Vec::new() };
+        let mut all: Vec<(Target, Scope, Hinge)> = Vec::new();
+        for (base, hinge) in bases {
+            let resolved = self.places.resolve(&base, &written);
+            let other = match target {
                 Target::Under(_) => Target::Under(resolved.path),
                 _ => Target::Path { resolved: resolved.path, written: written.clone() },
             };
-            (own, resolved.scope)
-        };
-        bases.iter().map(at).filter(|(own, _)| own.words() != target.words()).collect()
+            let known = all.iter().any(|(own, ..)| *own == other);
+            if !known && other.words() != target.words() {
+                all.push((other, resolved.scope, hinge));
+            }
+        }
+        all
+    }
+
+    /// A target as a path from the working directory, where it depends on it.
+    fn relative(&self, target: &Target, own: &[String]) -> Option<String> {
+        match target {
+            Target::Path { written, .. } => (!self.places.is_fixed(written)).then(|| written.clone()),
+            Target::Under(path) => {
+                let inside = own.iter().find(|own| crate::place::is_inside(path, own))?;
+                path.get(inside.len()..).map(|rest| format!("./{rest}"))
+            }
+            Target::Named(_) | Target::Unknown => None,
+        }
     }
 
     /// A file in system scope of another machine is configuration of that machine.

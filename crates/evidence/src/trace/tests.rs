@@ -291,3 +291,42 @@ fn untracked_files_may_go_with_what_is_discarded() {
         assert!(!mutations(script).iter().any(|one| one.starts_with("fs.delete")), "{script}");
     }
 }
+
+#[test]
+fn lines_of_windows_go_by_their_verbs() {
+    let places = ProjectFacts { cwd: Some(r"D:\app".to_owned()), home: None };
+    let run = |script: &str, dialect: Dialect| -> Vec<String> {
+        let mut artifacts = Artifacts::default();
+        let report = trace_windows(script, dialect, Cwd::at(r"D:\app"), &places, &mut artifacts);
+        let changes = report.effects.iter().filter(|one| one.effect.kind.access() == Access::Mutation);
+        let shown = |one: &Traced| {
+            let possible = if one.effect.certainty == Certainty::Possible { "?" } else { "" };
+            let effect = &one.effect;
+            format!("{}{possible} {} {}", effect.kind.word(), effect.target.words(), effect.scope)
+        };
+        changes.map(shown).collect()
+    };
+    let cases: &[(&str, &[&str])] = &[
+        ("Remove-Item -Recurse -Force .\\build", &["fs.delete D:/app/build project"]),
+        ("Set-Location D:\\app\\src; rm a.txt", &["fs.delete D:/app/src/a.txt project"]),
+        ("Get-ChildItem C:\\Windows | Select-Object -First 3", &[]),
+        ("Get-Content a.txt | Out-File 'b c.txt'", &["fs.write D:/app/b c.txt project"]),
+        ("$env:X = 'C:\\Windows\\System32\\cmd.exe'; Get-Date", &[]),
+        ("Remove-Item Env:\\X -ErrorAction SilentlyContinue", &[]),
+        ("Set-ItemProperty HKLM:\\Software\\X -Name a -Value 1", &["sys.config HKLM:/Software/X system"]),
+        ("Copy-Item a.txt -Destination C:\\Windows\\a.txt", &["fs.write C:/Windows/a.txt system"]),
+        ("ls *.o | ForEach-Object { Remove-Item $_ }", &["fs.delete? ? unknown"]),
+        ("Invoke-RestMethod -Uri http://h/x -Method Post -Body a", &["net.send http://h/x remote"]),
+        ("Frobnicate-Thing x", &["exec.opaque? Frobnicate-Thing unknown"]),
+        ("[IO.File]::WriteAllText('a','b')", &["exec.opaque? ? unknown"]),
+        ("git commit -m x | Out-Null", &["vcs.commit ? project", "exec.code? D:/app project"]),
+        ("echo 'open", &["exec.opaque? ? unknown"]),
+        ("Remove-Item a -WhatIf", &[]),
+    ];
+    for (script, expected) in cases {
+        assert_eq!(run(script, Dialect::PowerShell), *expected, "{script}");
+    }
+    assert_eq!(run("del /q a.txt & rd /s b", Dialect::Cmd), ["fs.delete D:/app/a.txt project", "fs.delete D:/app/b project"]);
+    assert_eq!(mutations("cmd /c 'del a'"), ["fs.delete /app/a project"]);
+    assert_eq!(mutations("powershell -NoProfile -Command \"Remove-Item a\""), ["fs.delete /app/a project"]);
+}

@@ -19,6 +19,8 @@ pub(crate) struct Called<'c> {
     pub(crate) line: usize,
     /// The tool's name.
     pub(crate) tool: &'c str,
+    /// The working directory.
+    pub(crate) cwd: String,
     /// The arguments as text.
     pub(crate) text: String,
     /// What it does.
@@ -102,12 +104,14 @@ impl Session {
         leaves(String::new(), &call.arguments, &mut arguments.leaves);
         let (artifacts, kept) = self.memory.entry(call.agent.clone()).or_default();
         let cwd = self.cwd.clone().map(Cwd::at).or_else(|| kept.clone()).unwrap_or(Cwd::Start);
+        let shown = format!("{cwd:?}");
         let request = ToolCall { tool: &call.tool, arguments: &arguments, cwd, places: &self.places };
         let report = tools::examine(&request, artifacts);
         if tools::is_shell(&call.tool) {
             *kept = report.cwd.clone().map(|cwd| cwd.or(Cwd::Start));
         }
-        visit(&Called { source, line, tool: &call.tool, text: call.arguments.to_string(), report });
+        let text = call.arguments.to_string();
+        visit(&Called { source, line, tool: &call.tool, cwd: shown, text, report });
     }
 }
 
