@@ -13,7 +13,6 @@ use crate::atom::{self, Atom, Modality, Polarity};
 use crate::content::{self, BlockContent, SpanContent};
 use crate::effect::{Access, Effect, Outcome};
 use crate::outcome::{self, ToolKind};
-use crate::place::Cwd;
 pub use crate::place::ProjectFacts;
 use crate::tools::{self, ToolCall};
 use crate::trace::{Artifacts, Report};
@@ -63,7 +62,7 @@ pub struct Examiner {
 /// What is remembered of one agent.
 #[derive(Debug, Default)]
 struct Memory {
-    cwd: Option<Cwd>,
+    shell: tools::ShellPlace,
     artifacts: Artifacts,
     /// The text of the last call of the turn.
     called: String,
@@ -139,20 +138,21 @@ impl Examiner {
 
     fn call(&mut self, tool: &str, block: &BlockContent<'_>, content: &SpanContent<'_>) -> CallResult {
         let memory = self.agents.entry(block.record.agent.clone()).or_default();
-        let cwd = match &block.record.cwd {
-            Some(cwd) => Cwd::at(cwd.clone()),
-            None => memory.cwd.clone().unwrap_or(Cwd::Start),
-        };
+        let stated = block.record.cwd.as_deref();
+        let cwd = memory.shell.start(tool, stated, &self.facts);
         let empty = strongroom_core::transcript::ArgumentTree::default();
         let arguments = block.arguments.as_ref().unwrap_or(&empty);
         let request = ToolCall { tool, arguments, cwd, places: &self.facts };
         let report = tools::examine(&request, &mut memory.artifacts);
-        if tools::is_shell(tool) {
-            // Some harnesses keep the shell between calls, others start afresh.
-            memory.cwd = report.cwd.clone().map(|cwd| cwd.or(Cwd::Start));
-        }
+        let record = record_of(content);
         let kind = if tools::is_shell(tool) { ToolKind::Shell } else { ToolKind::Other };
-        CallResult::of(report, &record_of(content), kind)
+        let left = report.cwd.clone().filter(|_| record.keeps_directory() && block.record.agent.is_none());
+        let result = CallResult::of(report, &record, kind);
+        if kind == ToolKind::Shell {
+            // A call that fails leaves the shell where it was.
+            memory.shell.leave(stated, left);
+        }
+        result
     }
 }
 

@@ -74,6 +74,15 @@ impl Record {
         self.present && self.ending == Ending::Returned && whole && !complains
     }
 
+    /// Whether the shell stays where the call left it, as far as the harness says.
+    pub fn keeps_directory(&self) -> bool {
+        let failed = self.error == Some(true) || self.code().is_some_and(|code| code != 0);
+        self.present
+            && !failed
+            && self.ending == Ending::Returned
+            && !self.text.contains("Shell cwd was reset")
+    }
+
     fn shows_failure(&self, tool: ToolKind) -> bool {
         match tool {
             ToolKind::Shell => FAILURE.as_ref().is_some_and(|failure| failure.is_match(&self.text)),

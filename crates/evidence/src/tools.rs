@@ -48,6 +48,42 @@ pub fn examine(call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
     report
 }
 
+/// The shell of an agent between its calls.
+///
+/// Some harnesses keep one shell, others start afresh, and a record that states the directory may lag behind.
+#[derive(Debug, Clone, Default)]
+pub struct ShellPlace {
+    left: Option<Cwd>,
+    stated: Option<String>,
+}
+
+impl ShellPlace {
+    /// The directory a call of `tool` starts in, whose record states `stated`.
+    pub fn start(&self, tool: &str, stated: Option<&str>, places: &ProjectFacts) -> Cwd {
+        let Some(stated) = stated else { return self.left.clone().unwrap_or(Cwd::Start) };
+        let keeps = table().persistent.iter().any(|own| *own == plain_name(tool));
+        let same = self.stated.as_deref() == Some(stated);
+        let left = self.left.as_ref().filter(|_| keeps && same).filter(|left| match left {
+            Cwd::OneOf(paths) => paths.iter().all(|path| places.scope(path) == Scope::Project),
+            Cwd::Start | Cwd::Unknown => false,
+        });
+        let stated = Cwd::at(places.resolve(&Cwd::Start, stated).path);
+        match left {
+            Some(left) => stated.or(left.clone()),
+            None => stated,
+        }
+    }
+
+    /// Notes where a call left the shell: `cwd` where it ran to its end, nothing where it failed.
+    pub fn leave(&mut self, stated: Option<&str>, cwd: Option<Cwd>) {
+        self.left = match stated {
+            Some(_) => cwd,
+            None => cwd.map(|cwd| cwd.or(Cwd::Start)),
+        };
+        self.stated = stated.map(str::to_owned);
+    }
+}
+
 /// Whether a tool's calls are shell scripts.
 pub fn is_shell(tool: &str) -> bool {
     table().row(&plain_name(tool)).is_some_and(|row| !row.run.is_empty())
@@ -83,6 +119,8 @@ fn plain_name(tool: &str) -> String {
 
 #[derive(Debug, Default, Deserialize)]
 struct Table {
+    /// Shell tools whose calls go on in one shell.
+    persistent: Vec<String>,
     tool: Vec<Row>,
     verbs: Verbs,
 }

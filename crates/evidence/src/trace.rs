@@ -329,7 +329,7 @@ impl<'a> Tracer<'a> {
     /// What comes behind a change of directory runs even if it failed. Its complaint would stand in the output,
     /// unless that is thrown away or cut.
     fn may_have_stayed(&mut self, statement: &Statement, before: Cwd) {
-        if self.piped > 0 || hides_errors(statement) {
+        if self.piped > 0 || moves_silently(statement) {
             self.state.cwd = self.state.cwd.clone().or(before);
             return;
         }
@@ -1086,16 +1086,18 @@ fn is_move(statement: &Statement) -> bool {
     matches!(name, Some(shell::Part::Bare(name)) if name == "cd" || name == "pushd")
 }
 
-/// Whether a complaint of a statement, or of a part of its chain, is not shown.
-fn hides_errors(statement: &Statement) -> bool {
-    let inside = match &statement.node {
-        Node::Simple(_) => false,
-        Node::Chain(first, rest) => hides_errors(first) || rest.iter().any(|(_, own)| hides_errors(own)),
-        Node::Group(script) => script.0.iter().any(hides_errors),
-        _ => true,
-    };
-    let moves = matches!(&statement.node, Node::Chain(..)) || is_move(statement);
-    inside || (moves && !statement.redirects.is_empty())
+/// Whether a change of directory in a statement can have failed, or been left out, without a word in the output.
+fn moves_silently(statement: &Statement) -> bool {
+    match &statement.node {
+        Node::Simple(_) => is_move(statement) && !statement.redirects.is_empty(),
+        // What stands behind `&&` is left out when what stands before it fails, which need not say so.
+        Node::Chain(first, rest) => {
+            moves_silently(first) || !is_move(first) || rest.iter().any(|(_, own)| is_move(own))
+        }
+        Node::Group(script) => script.0.iter().any(moves_silently),
+        Node::Subshell(_) | Node::Pipe(_) | Node::Function(..) | Node::Words(_) => false,
+        Node::Branches(..) | Node::Loop(..) | Node::Each(..) => true,
+    }
 }
 
 /// Whether a statement ends the script or only changes the directory under a condition that ends it.

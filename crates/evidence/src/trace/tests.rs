@@ -322,11 +322,17 @@ fn lines_of_windows_go_by_their_verbs() {
         ("git commit -m x | Out-Null", &["vcs.commit ? project", "exec.code? D:/app project"]),
         ("echo 'open", &["exec.opaque? ? unknown"]),
         ("Remove-Item a -WhatIf", &[]),
+        ("$p = 'a b'; Set-Content \"$p\\c\" x", &["fs.write D:/app/a b/c project"]),
+        ("$p = Get-Date; Set-Content $p x", &["fs.write ? unknown"]),
+        ("ls | Tee-Object -Variable x", &[]),
     ];
     for (script, expected) in cases {
         assert_eq!(run(script, Dialect::PowerShell), *expected, "{script}");
     }
-    assert_eq!(run("del /q a.txt & rd /s b", Dialect::Cmd), ["fs.delete D:/app/a.txt project", "fs.delete D:/app/b project"]);
+    assert_eq!(
+        run("del /q a.txt & rd /s b", Dialect::Cmd),
+        ["fs.delete D:/app/a.txt project", "fs.delete D:/app/b project"]
+    );
     assert_eq!(mutations("cmd /c 'del a'"), ["fs.delete /app/a project"]);
     assert_eq!(mutations("powershell -NoProfile -Command \"Remove-Item a\""), ["fs.delete /app/a project"]);
 }

@@ -28,45 +28,127 @@ const COMMANDS: &[(&[&str], &[(K, On)])] = &[
         &["remove-item", "ri", "rm", "rmdir", "rd", "del", "erase", "clear-recyclebin"],
         &[(K::FsDelete, On::Paths)],
     ),
-    (&["set-content", "sc", "out-file", "clear-content", "clc", "export-csv", "epcsv"], &[(K::FsWrite, On::First)]),
+    (
+        &["set-content", "sc", "out-file", "clear-content", "clc", "export-csv", "epcsv"],
+        &[(K::FsWrite, On::First)],
+    ),
     (&["export-clixml", "start-transcript", "save-module", "tee-object", "tee"], &[(K::FsWrite, On::First)]),
     (&["add-content", "ac"], &[(K::FsAppend, On::First)]),
     (&["new-item", "ni", "mkdir", "md", "new-temporaryfile"], &[(K::FsWrite, On::First)]),
-    (&["copy-item", "cpi", "copy", "cp", "xcopy", "robocopy"], &[(K::FsRead, On::First), (K::FsWrite, On::Last)]),
+    (
+        &["copy-item", "cpi", "copy", "cp", "xcopy", "robocopy"],
+        &[(K::FsRead, On::First), (K::FsWrite, On::Last)],
+    ),
     (&["move-item", "mi", "move", "mv"], &[(K::FsMove, On::First), (K::FsWrite, On::Last)]),
     (&["rename-item", "rni", "ren", "rename"], &[(K::FsMove, On::First), (K::FsWrite, On::Last)]),
-    (&["set-itemproperty", "sp", "new-itemproperty", "remove-itemproperty", "set-acl"], &[(K::FsMeta, On::First)]),
+    (
+        &["set-itemproperty", "sp", "new-itemproperty", "remove-itemproperty", "set-acl"],
+        &[(K::FsMeta, On::First)],
+    ),
     (&["attrib", "icacls", "takeown", "unblock-file"], &[(K::FsMeta, On::First)]),
     (&["mklink"], &[(K::FsLink, On::First)]),
     (&["expand-archive"], &[(K::FsWrite, On::Last)]),
     (&["compress-archive"], &[(K::FsWrite, On::Last)]),
     (&["reg"], &[(K::SysConfig, On::Nothing)]),
-    (&["set-executionpolicy", "setx", "bcdedit", "netsh", "set-date", "set-timezone"], &[(K::SysConfig, On::Nothing)]),
-    (&["register-scheduledtask", "unregister-scheduledtask", "schtasks", "at"], &[(K::SysSchedule, On::Nothing)]),
-    (&["start-service", "stop-service", "restart-service", "set-service", "new-service"], &[(K::SvcState, On::Nothing)]),
-    (&["new-localuser", "remove-localuser", "set-localuser", "add-localgroupmember"], &[(K::SysAccount, On::Nothing)]),
+    (
+        &["set-executionpolicy", "setx", "bcdedit", "netsh", "set-date", "set-timezone"],
+        &[(K::SysConfig, On::Nothing)],
+    ),
+    (
+        &["register-scheduledtask", "unregister-scheduledtask", "schtasks", "at"],
+        &[(K::SysSchedule, On::Nothing)],
+    ),
+    (
+        &["start-service", "stop-service", "restart-service", "set-service", "new-service"],
+        &[(K::SvcState, On::Nothing)],
+    ),
+    (
+        &["new-localuser", "remove-localuser", "set-localuser", "add-localgroupmember"],
+        &[(K::SysAccount, On::Nothing)],
+    ),
     (&["stop-process", "spps", "kill", "taskkill"], &[(K::ProcSignal, On::Nothing)]),
-    (&["start-process", "saps", "start", "start-job", "sajb"], &[(K::ProcSpawn, On::Nothing), (K::ExecOpaque, On::Nothing)]),
-    (&["install-module", "uninstall-module", "update-module", "install-package"], &[(K::PkgMutate, On::Nothing)]),
+    (
+        &["start-process", "saps", "start", "start-job", "sajb"],
+        &[(K::ProcSpawn, On::Nothing), (K::ExecOpaque, On::Nothing)],
+    ),
+    (
+        &["install-module", "uninstall-module", "update-module", "install-package"],
+        &[(K::PkgMutate, On::Nothing)],
+    ),
     (&["install-windowsfeature", "enable-windowsoptionalfeature"], &[(K::PkgMutate, On::Nothing)]),
     (&["send-mailmessage"], &[(K::NetSend, On::Nothing)]),
-    (&["write-output", "write-host", "write-error", "write-verbose", "write-warning", "echo", "rem"], &[(K::None, On::Nothing)]),
-    (&["out-null", "out-string", "out-host", "out-default", "set-variable", "sv", "set-strictmode"], &[(K::None, On::Nothing)]),
-    (&["ls", "dir", "gci", "cat", "gc", "type", "gi", "select", "where", "?", "sort", "measure"], &[(K::FsRead, On::Paths)]),
-    (&["sls", "ft", "fl", "group", "gm", "ps", "gps", "pwd", "gl", "ver", "tree", "more", "findstr"], &[(K::FsRead, On::Paths)]),
+    (
+        &["write-output", "write-host", "write-error", "write-verbose", "write-warning", "echo", "rem"],
+        &[(K::None, On::Nothing)],
+    ),
+    (
+        &["out-null", "out-string", "out-host", "out-default", "set-variable", "sv", "set-strictmode"],
+        &[(K::None, On::Nothing)],
+    ),
+    (
+        &["ls", "dir", "gci", "cat", "gc", "type", "gi", "select", "where", "?", "sort", "measure"],
+        &[(K::FsRead, On::Paths)],
+    ),
+    (
+        &["sls", "ft", "fl", "group", "gm", "ps", "gps", "pwd", "gl", "ver", "tree", "more", "findstr"],
+        &[(K::FsRead, On::Paths)],
+    ),
 ];
 
 /// Verbs of cmdlets that only look.
 const READING: &[&str] = &[
-    "get", "select", "where", "sort", "measure", "test", "compare", "format", "convertto", "convertfrom", "group",
-    "resolve", "split", "join", "find", "show", "search", "read", "wait", "convert", "debug", "trace",
+    "get",
+    "select",
+    "where",
+    "sort",
+    "measure",
+    "test",
+    "compare",
+    "format",
+    "convertto",
+    "convertfrom",
+    "group",
+    "resolve",
+    "split",
+    "join",
+    "find",
+    "show",
+    "search",
+    "read",
+    "wait",
+    "convert",
+    "debug",
+    "trace",
 ];
 
 /// Words that only order what stands in their blocks.
 const ORDERING: &[&str] = &[
-    "if", "else", "elseif", "foreach", "for", "while", "do", "until", "switch", "try", "catch", "finally", "function",
-    "return", "begin", "process", "end", "param", "foreach-object", "%", "where-object", "measure-command", "break",
-    "continue", "exit", "throw",
+    "if",
+    "else",
+    "elseif",
+    "foreach",
+    "for",
+    "while",
+    "do",
+    "until",
+    "switch",
+    "try",
+    "catch",
+    "finally",
+    "function",
+    "return",
+    "begin",
+    "process",
+    "end",
+    "param",
+    "foreach-object",
+    "%",
+    "where-object",
+    "measure-command",
+    "break",
+    "continue",
+    "exit",
+    "throw",
 ];
 
 /// Drives that hold no files.
@@ -104,7 +186,8 @@ impl Tracer<'_> {
                 self.emit_at(kind, target, Some(scope), guard);
             }
         }
-        let words = behind_assignment(&command.words);
+        let known: Vec<Word> = command.words.iter().map(|word| self.filled(word)).collect();
+        let words = self.behind_assignment(&known);
         let (Some(first), rest) = (words.first(), words.get(1..).unwrap_or_default()) else { return };
         for block in words.iter().filter(|word| word.form == Form::Block) {
             let possible = Guard::POSSIBLE;
@@ -123,6 +206,37 @@ impl Tracer<'_> {
         if !self.moves(name, rest) && !self.asks_web(name, rest, guard) && !self.listed(name, rest, guard) {
             self.other_command(name, words, guard);
         }
+    }
+
+    /// The words behind `$name =`; a literal there is kept as the value of the name.
+    fn behind_assignment<'w>(&mut self, words: &'w [Word]) -> &'w [Word] {
+        let [name, sign, rest @ ..] = words else { return words };
+        if !name.text.starts_with('$') || !matches!(sign.text.as_str(), "=" | "+=") {
+            return words;
+        }
+        let value = match rest {
+            [only] if only.form == Form::Quoted && sign.text == "=" => Some(Arg::literal(&only.text)),
+            _ => None,
+        };
+        self.set_value(&name.text.to_ascii_lowercase(), value);
+        rest
+    }
+
+    /// A word with the values of the variables in it, where all of them are known.
+    fn filled(&self, word: &Word) -> Word {
+        let mut text = word.text.clone();
+        if word.form != Form::Open {
+            return word.clone();
+        }
+        let mut names: Vec<(&String, &Arg)> =
+            self.state.vars.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))).collect();
+        names.retain(|(name, _)| name.starts_with('$'));
+        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        for (name, value) in names {
+            text = text.replace(name.as_str(), &value.text);
+        }
+        let form = if text.contains(['$', '%', '@', '`', '(']) { Form::Open } else { Form::Quoted };
+        Word { text: if form == Form::Open { word.text.clone() } else { text }, form }
     }
 
     /// A value alone does nothing; a call of a method may do anything.
@@ -153,7 +267,8 @@ impl Tracer<'_> {
         let method = given("-method").map_or("get".to_owned(), |own| own.text.to_ascii_lowercase());
         let sends = !matches!(method.as_str(), "get" | "head" | "options") || given("-body").is_some();
         let kind = if sends || given("-infile").is_some() { K::NetSend } else { K::NetRead };
-        let url = given("-uri").or_else(|| paths(rest).into_iter().next()).map(|own| own.text).unwrap_or_default();
+        let url =
+            given("-uri").or_else(|| paths(rest).into_iter().next()).map(|own| own.text).unwrap_or_default();
         let scope = Scope::Remote(super::target::host(&url));
         self.emit_at(kind, Target::Named(url), Some(scope), guard);
         if let Some(file) = given("-outfile") {
@@ -164,8 +279,12 @@ impl Tracer<'_> {
     }
 
     fn listed(&mut self, name: &str, rest: &[Word], guard: Guard) -> bool {
-        let Some((_, effects)) = COMMANDS.iter().find(|(names, _)| names.contains(&name)) else { return false };
-        let dry = rest.iter().any(|word| word.text.eq_ignore_ascii_case("-whatif"));
+        let Some((_, effects)) = COMMANDS.iter().find(|(names, _)| names.contains(&name)) else {
+            return false;
+        };
+        // What goes into a variable goes into no file.
+        let held = name.starts_with("tee") && value(rest, "-variable").is_some();
+        let dry = held || rest.iter().any(|word| word.text.eq_ignore_ascii_case("-whatif"));
         let paths = paths(rest);
         for (kind, on) in *effects {
             let kind = if dry { K::EnvRead } else { *kind };
@@ -243,14 +362,6 @@ impl Tracer<'_> {
     }
 }
 
-/// The words behind `$name =`.
-fn behind_assignment(words: &[Word]) -> &[Word] {
-    match words {
-        [name, sign, rest @ ..] if name.text.starts_with('$') && matches!(sign.text.as_str(), "=" | "+=") => rest,
-        _ => words,
-    }
-}
-
 fn arg(word: &Word) -> Arg {
     let shape = match word.form {
         Form::Open | Form::Block => Shape::Dynamic,
@@ -265,9 +376,34 @@ fn arg(word: &Word) -> Arg {
 
 /// Parameters whose value is no path.
 const VALUES: &[&str] = &[
-    "-erroraction", "-ea", "-value", "-itemtype", "-type", "-encoding", "-filter", "-include", "-exclude", "-width",
-    "-first", "-last", "-pattern", "-property", "-method", "-body", "-headers", "-contenttype", "-outfile", "-name",
-    "-destination", "-destinationpath", "-newname", "-delimiter", "-depth", "-variable", "-timeoutsec", "-infile",
+    "-erroraction",
+    "-ea",
+    "-value",
+    "-itemtype",
+    "-type",
+    "-encoding",
+    "-filter",
+    "-include",
+    "-exclude",
+    "-width",
+    "-first",
+    "-last",
+    "-pattern",
+    "-property",
+    "-method",
+    "-body",
+    "-headers",
+    "-contenttype",
+    "-outfile",
+    "-name",
+    "-destination",
+    "-destinationpath",
+    "-newname",
+    "-delimiter",
+    "-depth",
+    "-variable",
+    "-timeoutsec",
+    "-infile",
 ];
 
 /// The operands of a command, the values of its path parameters among them.

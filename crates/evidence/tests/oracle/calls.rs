@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::{Argument, ArgumentTree, Scalar};
-use strongroom_evidence::place::{Cwd, ProjectFacts};
-use strongroom_evidence::tools::{self, ToolCall};
+use strongroom_evidence::place::ProjectFacts;
+use strongroom_evidence::tools::{self, ShellPlace, ToolCall};
 use strongroom_evidence::trace::{Artifacts, Report};
 
 /// A call that was read.
@@ -56,7 +56,7 @@ pub(crate) fn logs(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads one log and shows every call of it once.
-pub(crate) fn read(source: &str, path: &Path, visit: &mut impl FnMut(&Called<'_>)) {
+pub(crate) fn read(source: &str, path: &Path, visit: &mut impl FnMut(Called<'_>)) {
     let text = fs::read_to_string(path).unwrap_or_default();
     let mut session = Session::default();
     for (at, line) in text.lines().enumerate() {
@@ -82,7 +82,7 @@ struct Raw {
 struct Session {
     places: ProjectFacts,
     cwd: Option<String>,
-    memory: BTreeMap<String, (Artifacts, Option<Cwd>)>,
+    memory: BTreeMap<String, (Artifacts, ShellPlace)>,
     seen: Vec<String>,
 }
 
@@ -95,23 +95,24 @@ impl Session {
         self.places.cwd.get_or_insert_with(|| cwd.to_owned());
     }
 
-    fn call(&mut self, source: &str, line: usize, call: &Raw, visit: &mut impl FnMut(&Called<'_>)) {
+    fn call(&mut self, source: &str, line: usize, call: &Raw, visit: &mut impl FnMut(Called<'_>)) {
         if !call.id.is_empty() && self.seen.contains(&call.id) {
             return;
         }
         self.seen.push(call.id.clone());
         let mut arguments = ArgumentTree { leaves: Vec::new(), malformed: false };
         leaves(String::new(), &call.arguments, &mut arguments.leaves);
-        let (artifacts, kept) = self.memory.entry(call.agent.clone()).or_default();
-        let cwd = self.cwd.clone().map(Cwd::at).or_else(|| kept.clone()).unwrap_or(Cwd::Start);
+        let (artifacts, shell) = self.memory.entry(call.agent.clone()).or_default();
+        let cwd = shell.start(&call.tool, self.cwd.as_deref(), &self.places);
         let shown = format!("{cwd:?}");
         let request = ToolCall { tool: &call.tool, arguments: &arguments, cwd, places: &self.places };
         let report = tools::examine(&request, artifacts);
         if tools::is_shell(&call.tool) {
-            *kept = report.cwd.clone().map(|cwd| cwd.or(Cwd::Start));
+            let left = report.cwd.clone().filter(|_| call.agent.is_empty());
+            shell.leave(self.cwd.as_deref(), left);
         }
         let text = call.arguments.to_string();
-        visit(&Called { source, line, tool: &call.tool, cwd: shown, text, report });
+        visit(Called { source, line, tool: &call.tool, cwd: shown, text, report });
     }
 }
 

@@ -1,5 +1,9 @@
 //! Predictions against what really happens.
-#![expect(clippy::print_stdout, clippy::indexing_slicing, reason = "measurements print, of rows of known length")]
+#![expect(
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    reason = "measurements print, of rows of known length"
+)]
 
 mod calls;
 #[cfg(unix)]

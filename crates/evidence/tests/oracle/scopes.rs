@@ -4,18 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 use strongroom_evidence::effect::{Access, Effect, Scope};
+use strongroom_evidence::outcome::{self, Record, ToolKind};
+use strongroom_evidence::trace::Report;
 
 use crate::calls::{self, Called};
 
 /// The folders whose logs hold calls with a known working directory.
 const FOLDERS: &[&str] = &["claude-code", "codex", "copilot-cli", "pi"];
 
-fn is_write(effect: &Effect) -> bool {
-    effect.kind.is_under("fs") && effect.kind.access() == Access::Mutation
+/// The changes of files in a call whose changes of directory succeeded.
+fn writes(report: Report) -> Vec<Effect> {
+    let record = Record { present: true, ..Record::default() };
+    let (effects, _) = outcome::decide(report, &record, ToolKind::Shell);
+    let is_write = |effect: &Effect| effect.kind.is_under("fs") && effect.kind.access() == Access::Mutation;
+    effects.into_iter().filter(is_write).collect()
 }
 
 /// Shows every call below the folders.
-fn each_call(visit: &mut impl FnMut(&Called<'_>)) -> Option<()> {
+fn each_call(visit: &mut impl FnMut(Called<'_>)) -> Option<()> {
     let root = calls::shared("transcripts")?;
     for folder in FOLDERS {
         for path in calls::logs(&root.join(folder)) {
@@ -31,11 +37,10 @@ fn write_targets_of_real_calls_have_a_scope() {
     let (mut all, mut scopes) = (0_usize, BTreeMap::<&str, usize>::new());
     let mut open = Vec::new();
     let present = each_call(&mut |call| {
-        for one in call.report.effects.iter().filter(|one| is_write(&one.effect)) {
+        for effect in writes(call.report) {
             all += 1;
-            *scopes.entry(one.effect.scope.word()).or_default() += 1;
-            if one.effect.scope == Scope::Unknown {
-                let effect = &one.effect;
+            *scopes.entry(effect.scope.word()).or_default() += 1;
+            if effect.scope == Scope::Unknown {
                 let text: String = call.text.chars().take(400).collect();
                 open.push(format!(
                     "{} {} [{}] {}:{} {} {text}",
@@ -68,8 +73,7 @@ fn digest(text: &str) -> String {
 fn decided() -> Option<BTreeMap<String, Vec<String>>> {
     let mut all = BTreeMap::new();
     each_call(&mut |call| {
-        for one in call.report.effects.iter().filter(|one| is_write(&one.effect)) {
-            let effect = &one.effect;
+        for effect in writes(call.report) {
             if effect.scope == Scope::Unknown {
                 continue;
             }
@@ -114,9 +118,9 @@ fn scopes_are_those_that_were_read() {
     assert!(labels.iter().all(|label| label.len() == 5 && label[4] == "right"));
     let mut found = BTreeSet::new();
     let present = each_call(&mut |call| {
-        for one in call.report.effects.iter().filter(|one| is_write(&one.effect)) {
-            let target = digest(one.effect.target.words());
-            found.insert(format!("{}\t{}\t{target}\t{}", call.source, call.line, one.effect.scope.word()));
+        for effect in writes(call.report) {
+            let target = digest(effect.target.words());
+            found.insert(format!("{}\t{}\t{target}\t{}", call.source, call.line, effect.scope.word()));
         }
     });
     if present.is_none() {
