@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use strongroom_core::transcript::Ending;
 
-use crate::effect::{Effect, Outcome};
+use crate::effect::{Access, Effect, EffectKind, Outcome, Target};
 use crate::trace::{Hinge, Proof, Report, Traced};
 
 /// What the results of a call record.
@@ -41,6 +41,56 @@ static FAILURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// How harnesses begin a result in place of the output of a call that did not run to its end.
+const STOPPED: &[(&str, Ending)] = &[
+    ("The user doesn't want to", Ending::Refused),
+    ("The user doesn\u{2019}t want to", Ending::Refused),
+    ("Permission to use ", Ending::Refused),
+    ("Permission denied by user", Ending::Refused),
+    ("exec command rejected by user", Ending::Refused),
+    ("patch rejected by user", Ending::Refused),
+    ("rejected by user", Ending::Refused),
+    ("The user denied", Ending::Refused),
+    ("The user rejected", Ending::Refused),
+    ("The tool call required approval from the user, but", Ending::Refused),
+    ("The tool call was rejected", Ending::Refused),
+    ("User rejected", Ending::Refused),
+    ("User denied", Ending::Refused),
+    ("User did not allow", Ending::Refused),
+    ("Tool call rejected", Ending::Refused),
+    ("Tool execution denied", Ending::Refused),
+    ("Command execution rejected", Ending::Refused),
+    ("Hook PreToolUse", Ending::Refused),
+    ("PreToolUse:", Ending::Refused),
+    ("[Request interrupted by user", Ending::Interrupted),
+    ("[Tool execution was interrupted]", Ending::Interrupted),
+    ("Tool execution was interrupted", Ending::Interrupted),
+    ("[Operation Cancelled]", Ending::Interrupted),
+    ("Operation cancelled", Ending::Interrupted),
+    ("Command was cancelled", Ending::Interrupted),
+    ("Tool call cancelled", Ending::Interrupted),
+    ("aborted by user", Ending::Interrupted),
+    ("Command aborted", Ending::Interrupted),
+    ("Command timed out", Ending::TimedOut),
+    ("command timed out", Ending::TimedOut),
+    ("Timed out after", Ending::TimedOut),
+    ("Command running in background", Ending::Background(String::new())),
+];
+
+/// How harnesses write an exit code that is not zero in front of a result or behind it.
+static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\A\s*<returncode>(-?\d+)</returncode>",
+        r"|\A(?:[^\n]{0,200}\n){0,6}Process exited with code (-?\d+)\n",
+        r"|\AExit code: (-?\d+)\n",
+        r"|Command exited with code (-?\d+)\s*\z",
+        r"|<shellId: [^>\n]{1,40} completed with exit code (-?\d+)>\s*\z",
+        r"|\[The command completed with exit code (-?\d+)\.?\][^\n]{0,200}\s*\z",
+        r"|\nExit Code: (-?\d+)\n[^\n]*\n?[^\n]*\n?[^\n]*\n?[^\n]*\z",
+    ))
+    .ok()
+});
+
 /// What shells say when a change of directory fails.
 static NOT_MOVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
@@ -64,7 +114,28 @@ impl Record {
             let rest = self.text.strip_prefix("Exit code ").filter(|_| self.error == Some(true))?;
             rest.split(|char: char| !(char.is_ascii_digit() || char == '-')).next()?.parse().ok()
         };
-        self.exit_code.or_else(written)
+        self.exit_code.or_else(written).or_else(|| self.failing_code())
+    }
+
+    /// A code in the words of a harness, which counts only against success: the output may print such words too.
+    fn failing_code(&self) -> Option<i32> {
+        let found = CODE.as_ref()?.captures(&self.text)?;
+        let code = found.iter().skip(1).flatten().next()?.as_str().parse().ok()?;
+        (code != 0).then_some(code)
+    }
+
+    /// How the run ended by the words in front of the result. Without the flag of the harness they may be output:
+    /// then nothing is known.
+    fn stopped(&self) -> Option<Outcome> {
+        let text = self.text.trim_start();
+        let text = text.strip_prefix("<tool_use_error>").unwrap_or(text);
+        let text = text.strip_prefix("Error: ").unwrap_or(text);
+        let (_, ending) = STOPPED.iter().find(|(words, _)| text.starts_with(words))?;
+        Some(match (ending, self.error) {
+            (Ending::Refused, Some(true)) => Outcome::Refused,
+            (Ending::Interrupted | Ending::TimedOut, Some(true)) => Outcome::Interrupted,
+            _ => Outcome::Unknown,
+        })
     }
 
     /// Whether every change of directory succeeded: a complaint of one that failed would stand in the output.
@@ -109,7 +180,7 @@ impl Record {
             (Ending::Refused, _) => Some(Outcome::Refused),
             (Ending::Interrupted | Ending::TimedOut, _) => Some(Outcome::Interrupted),
             (Ending::Background(_), _) | (Ending::Returned, false) => Some(Outcome::Unknown),
-            (Ending::Returned, true) => None,
+            (Ending::Returned, true) => self.stopped(),
         }
     }
 }
@@ -118,7 +189,8 @@ impl Record {
 pub fn decide(report: Report, record: &Record, tool: ToolKind) -> (Vec<Effect>, Outcome) {
     let failure = record.shows_failure(tool);
     let commands = report.commands;
-    let own = Own { record, tool, failure, commands };
+    let several = several(&report);
+    let own = Own { record, tool, failure, commands, several };
     let moved = record.shows_moves();
     let effects: Vec<Effect> = report
         .effects
@@ -141,12 +213,30 @@ pub fn decide(report: Report, record: &Record, tool: ToolKind) -> (Vec<Effect>, 
     (effects, outcome)
 }
 
+/// The kinds of change of which there is more than one, or one on a set: a command that fails may have made some.
+fn several(report: &Report) -> Vec<EffectKind> {
+    let kinds: Vec<EffectKind> = report
+        .effects
+        .iter()
+        .filter(|one| one.hinge != Hinge::Stayed && one.effect.kind.access() == Access::Mutation)
+        .map(|one| one.effect.kind)
+        .collect();
+    let sets = report.effects.iter().filter(|one| matches!(one.effect.target, Target::Under(_)));
+    let mut several: Vec<EffectKind> = sets.map(|one| one.effect.kind).collect();
+    several.extend(kinds.iter().filter(|kind| kinds.iter().filter(|own| own == kind).count() > 1));
+    several
+}
+
 struct Own<'a> {
     record: &'a Record,
     tool: ToolKind,
     failure: bool,
     commands: usize,
+    several: Vec<EffectKind>,
 }
+
+/// Programs whose exit code speaks of the transfer and not of what the other side made of it.
+const CARRIERS: &[&str] = &["curl", "http"];
 
 impl Own<'_> {
     fn of(&self, traced: &Traced) -> Outcome {
@@ -164,9 +254,13 @@ impl Own<'_> {
                 return Outcome::Ok;
             }
         }
+        let carried =
+            traced.effect.kind == EffectKind::NetSend && CARRIERS.contains(&traced.effect.program.as_str());
         match (self.record.code(), self.record.error) {
+            (_, _) if traced.proof == Proof::Later => Outcome::Unknown,
+            (Some(0), _) if carried => self.of_success(Proof::Masked),
             (Some(0), _) => self.of_success(traced.proof),
-            (Some(_), _) | (None, Some(true)) => self.of_failure(traced.proof),
+            (Some(_), _) | (None, Some(true)) => self.of_failure(traced),
             (None, _) if self.failure => Outcome::Unknown,
             (None, _) => Outcome::ReportedOk,
         }
@@ -178,14 +272,16 @@ impl Own<'_> {
             Proof::Before if self.commands <= 1 => Outcome::Ok,
             Proof::Masked | Proof::Before if self.failure => Outcome::Unknown,
             Proof::Masked | Proof::Before => Outcome::ReportedOk,
+            Proof::Later => Outcome::Unknown,
         }
     }
 
     /// One failing command failed; of several, it is not known which. Files are truncated before a command runs.
-    fn of_failure(&self, proof: Proof) -> Outcome {
-        match (self.tool, proof) {
+    fn of_failure(&self, traced: &Traced) -> Outcome {
+        let whole = self.commands <= 1 && !self.several.contains(&traced.effect.kind);
+        match (self.tool, traced.proof) {
             (ToolKind::Other, _) => Outcome::Failed,
-            (ToolKind::Shell, Proof::Covered | Proof::Masked) if self.commands <= 1 => Outcome::Failed,
+            (ToolKind::Shell, Proof::Covered | Proof::Masked) if whole => Outcome::Failed,
             (ToolKind::Shell, _) => Outcome::Unknown,
         }
     }
@@ -224,6 +320,36 @@ mod tests {
         assert_eq!(outcomes("rm a", &with(None, None, "fatal: no")), [Outcome::Unknown]);
         assert_eq!(outcomes("rm a", &with(None, Some(true), "Exit code 1\nrm: no")), [Outcome::Failed]);
         assert_eq!(outcomes("rm a", &Record::default()), [Outcome::Unknown]);
+    }
+
+    #[test]
+    fn a_command_that_fails_may_have_done_a_part() {
+        let failed = with(Some(1), None, "");
+        assert_eq!(outcomes("rm a b", &failed), [Outcome::Unknown, Outcome::Unknown]);
+        assert_eq!(outcomes("rm *.o", &failed), [Outcome::Unknown]);
+        assert_eq!(outcomes("mv a b", &failed), [Outcome::Failed, Outcome::Failed]);
+    }
+
+    #[test]
+    fn words_of_harnesses_count_only_against_success() {
+        let plain = |text: &str| outcomes("rm a", &with(None, None, text));
+        assert_eq!(plain("<returncode>1</returncode>\n<output>"), [Outcome::Failed]);
+        assert_eq!(plain("<returncode>0</returncode>\n<output>"), [Outcome::ReportedOk]);
+        assert_eq!(plain("no\nCommand exited with code 2"), [Outcome::Failed]);
+        assert_eq!(plain("no\n<shellId: 3 completed with exit code 1>"), [Outcome::Failed]);
+        assert_eq!(plain("x\nCommand exited with code 2\nand goes on"), [Outcome::ReportedOk]);
+        assert_eq!(plain("The user denied this operation."), [Outcome::Unknown]);
+        let flagged = |text: &str| outcomes("rm a", &with(None, Some(true), text));
+        assert_eq!(flagged("The user denied this operation."), [Outcome::Refused]);
+        assert_eq!(flagged("Error: Command timed out after 2m"), [Outcome::Interrupted]);
+    }
+
+    #[test]
+    fn what_still_runs_is_not_done() {
+        let fine = with(Some(0), None, "");
+        assert_eq!(outcomes("rm a &", &fine), [Outcome::Unknown]);
+        assert_eq!(outcomes("(rm a; rm b) & rm c", &fine)[..2], [Outcome::Unknown, Outcome::Unknown]);
+        assert_eq!(outcomes("curl -d x http://h", &fine), [Outcome::ReportedOk]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use strongroom_core::evidence::Certainty;
 use strongroom_core::transcript::ArgumentTree;
 
 use crate::code::Language;
-use crate::effect::{EffectKind, Scope, Target};
+use crate::effect::{Access, EffectKind, Scope, Target};
 use crate::place::{Cwd, ProjectFacts};
 use crate::shell::windows::Dialect;
 use crate::trace::{self, Artifacts, Report};
@@ -31,7 +31,7 @@ pub fn examine(call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
     let name = plain_name(call.tool);
     let mut report = match table().row(&name) {
         Some(row) => row.examine(call, artifacts),
-        None => by_verb(call),
+        None => by_verb(call.tool),
     };
     if call.arguments.malformed {
         report.unparsed.get_or_insert_with(|| "the arguments are malformed".to_owned());
@@ -46,6 +46,24 @@ pub fn examine(call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
         }
     }
     report
+}
+
+/// What a server says of its own tool. It is not to be trusted, so it can only raise what a call is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hint {
+    /// It may destroy something, or says that it is not read-only.
+    Changes,
+    /// It says nothing, or that it is harmless.
+    Nothing,
+}
+
+/// Raises what a call does by what the tool's server says of it.
+pub fn raise(report: &mut Report, tool: &str, hint: Hint) {
+    let changes = report.effects.iter().any(|one| one.effect.kind.access() == Access::Mutation);
+    if hint == Hint::Changes && !changes {
+        let target = Target::Named(tool.to_owned());
+        report.push(EffectKind::ToolMutate, target, Scope::Unknown, Certainty::Possible);
+    }
 }
 
 /// The shell of an agent between its calls.
@@ -121,6 +139,8 @@ fn plain_name(tool: &str) -> String {
 struct Table {
     /// Shell tools whose calls go on in one shell.
     persistent: Vec<String>,
+    /// What stands in front of the names of tools that work on this machine.
+    local: Vec<String>,
     tool: Vec<Row>,
     verbs: Verbs,
 }
@@ -147,6 +167,7 @@ struct Row {
     verb: String,
     verbs: BTreeMap<String, Vec<String>>,
     asks: Vec<String>,
+    named: Vec<String>,
     shell: ShellKind,
 }
 
@@ -168,7 +189,9 @@ fn table() -> &'static Table {
 
 impl Table {
     fn row(&self, name: &str) -> Option<&Row> {
-        self.tool.iter().find(|row| row.on.iter().any(|own| own == name))
+        let bare = self.local.iter().find_map(|prefix| name.strip_prefix(prefix.as_str()));
+        let named = |name: &str| self.tool.iter().find(|row| row.on.iter().any(|own| own == name));
+        named(name).or_else(|| named(bare?))
     }
 }
 
@@ -183,6 +206,9 @@ impl Row {
         }
         if let Some(code) = first(call.arguments, &self.code) {
             return trace::trace_code(Language::Python, code, call.cwd.clone(), call.places, artifacts);
+        }
+        if !self.named.is_empty() {
+            return by_verb(first(call.arguments, &self.named).unwrap_or(call.tool));
         }
         if let Some(patch) = first(call.arguments, &self.patch) {
             return trace::trace_patch(patch, call.cwd.clone(), call.places, artifacts);
@@ -220,7 +246,10 @@ impl Row {
         let Some((word, slot)) = effect.split_once(' ') else { return };
         let certainty = if word.ends_with('?') { Certainty::Possible } else { Certainty::Definite };
         let Some(kind) = EffectKind::from_word(word.trim_end_matches('?')) else { return };
-        let named = slot.split('|').find_map(|pointer| call.arguments.string(pointer));
+        let named = match slot.strip_prefix('=') {
+            Some(fixed) => Some(fixed),
+            None => slot.split('|').find_map(|pointer| call.arguments.string(pointer)),
+        };
         let Some(named) = named else {
             let scope = if kind.is_under("fs") { Scope::Unknown } else { scope_of(kind, "") };
             return report.push(kind, Target::Unknown, scope, certainty);
@@ -243,20 +272,40 @@ impl Row {
         if let Some(text) = first(arguments, &self.text) {
             return artifacts.keep(path, text.to_owned());
         }
-        let edited = match (self.edit.as_slice(), artifacts.text(path)) {
-            ([old, new], Some(text)) => {
-                arguments.string(old).zip(arguments.string(new)).and_then(|(old, new)| {
-                    let all = arguments.flag("/replace_all").unwrap_or(false);
-                    let found = !old.is_empty() && text.contains(old);
-                    found.then(|| if all { text.replace(old, new) } else { text.replacen(old, new, 1) })
-                })
-            }
-            _ => None,
-        };
-        match edited {
+        match artifacts.text(path).and_then(|text| self.edited(text, arguments)) {
             Some(text) => artifacts.keep(path, text),
             None => artifacts.forget(path),
         }
+    }
+
+    /// The text after the replacements that the arguments ask for; `None` where one of them does not fit.
+    fn edited(&self, text: &str, arguments: &ArgumentTree) -> Option<String> {
+        const EDITS_MAX: usize = 256;
+        let places = std::iter::once(String::new()).chain((0..EDITS_MAX).map(|at| format!("/edits/{at}")));
+        let mut text = text.to_owned();
+        let mut fits = false;
+        for place in places {
+            let given = |pointer: &String| arguments.string(&format!("{place}{pointer}"));
+            let pair = self.edit.chunks_exact(2).find_map(|pair| match pair {
+                [old, new] => given(old).zip(given(new)),
+                _ => None,
+            });
+            let Some((old, new)) = pair else {
+                if place.is_empty() {
+                    continue;
+                }
+                break;
+            };
+            if old.is_empty() || !text.contains(old) {
+                return None;
+            }
+            let all = ["/replace_all", "/replaceAll"]
+                .iter()
+                .any(|flag| arguments.flag(&format!("{place}{flag}")) == Some(true));
+            text = if all { text.replace(old, new) } else { text.replacen(old, new, 1) };
+            fits = true;
+        }
+        fits.then_some(text)
     }
 
     fn shell(&self, call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
@@ -292,6 +341,9 @@ impl Row {
             }
         };
         if background {
+            for traced in &mut report.effects {
+                traced.proof = trace::Proof::Later;
+            }
             let program = report.programs.first().cloned().unwrap_or_default();
             report.push(EffectKind::ProcSpawn, Target::Named(program), Scope::Outside, Certainty::Definite);
         }
@@ -312,8 +364,8 @@ fn scope_of(kind: EffectKind, named: &str) -> Scope {
 }
 
 /// Unknown tools: the first word of the name tells; what it does not tell is possible.
-fn by_verb(call: &ToolCall<'_>) -> Report {
-    let own = call.tool.rsplit("__").next().unwrap_or(call.tool);
+fn by_verb(tool: &str) -> Report {
+    let own = tool.rsplit("__").next().unwrap_or(tool);
     let own = own.rsplit(['.', '/', ':']).next().unwrap_or(own);
     let words = name_words(own);
     let verbs = &table().verbs;
@@ -327,7 +379,7 @@ fn by_verb(call: &ToolCall<'_>) -> Report {
     let reads =
         !joined && (has(&verbs.read, words.first()) || (has(&verbs.read_last, words.last()) && !changes));
     let mut report = Report::default();
-    let target = Target::Named(call.tool.to_owned());
+    let target = Target::Named(tool.to_owned());
     if reads {
         report.push(EffectKind::None, target, Scope::Unknown, Certainty::Definite);
     } else {
@@ -428,10 +480,58 @@ mod tests {
             ("getUserDetails", &[], &["none getUserDetails unknown"]),
             ("find_and_update", &[], &["tool.mutate? find_and_update unknown"]),
             ("frobnicate", &[], &["tool.mutate? frobnicate unknown"]),
+            ("developer__shell", &[("/command", "rm a")], &["fs.delete /app/a project"]),
+            ("mcp__filesystem__write_file", &[("/path", "/etc/x")], &["fs.write /etc/x system"]),
+            (
+                "mcp__github__create_file",
+                &[("/path", "x")],
+                &["tool.mutate mcp__github__create_file unknown"],
+            ),
+            ("run_command", &[("/CommandLine", "rm a"), ("/Cwd", "/tmp")], &["fs.delete /tmp/a temp"]),
+            ("powershell", &[("/command", "Remove-Item a")], &["fs.delete /app/a project"]),
+            ("use_mcp_tool", &[("/tool_name", "create_issue")], &["tool.mutate create_issue unknown"]),
+            ("use_mcp_tool", &[("/tool_name", "get_issue")], &["none get_issue unknown"]),
+            (
+                "save_memory",
+                &[("/fact", "x")],
+                &["agent.state ? unknown", "fs.append? ~/.gemini/GEMINI.md home"],
+            ),
+            ("multi_replace_file_content", &[("/TargetFile", "a")], &["fs.write /app/a project"]),
+            ("_create_branch", &[], &["tool.mutate _create_branch unknown"]),
         ];
         for (tool, leaves, expected) in cases {
             assert_eq!(run(tool, leaves, &mut Artifacts::default()), *expected, "{tool} {leaves:?}");
         }
+    }
+
+    #[test]
+    fn what_a_server_says_of_its_tool_only_raises() {
+        let mut reads = by_verb("get_issue");
+        raise(&mut reads, "get_issue", Hint::Nothing);
+        assert_eq!(reads.effects.len(), 1);
+        raise(&mut reads, "get_issue", Hint::Changes);
+        assert_eq!(reads.effects.last().unwrap().effect.kind, EffectKind::ToolMutate);
+        let mut changes = by_verb("create_issue");
+        raise(&mut changes, "create_issue", Hint::Nothing);
+        assert_eq!(changes.effects.len(), 1);
+        assert_eq!(changes.effects[0].effect.kind, EffectKind::ToolMutate);
+    }
+
+    #[test]
+    fn several_edits_of_a_kept_script_are_followed() {
+        let mut artifacts = Artifacts::default();
+        let script = "import os\nos.remove('a')\nos.remove('b')\n";
+        run("Write", &[("/file_path", "/app/x.py"), ("/content", script)], &mut artifacts);
+        let edits = [
+            ("/file_path", "/app/x.py"),
+            ("/edits/0/old_string", "'a'"),
+            ("/edits/0/new_string", "'c'"),
+            ("/edits/1/old_string", "'b'"),
+            ("/edits/1/new_string", "'d'"),
+        ];
+        run("MultiEdit", &edits, &mut artifacts);
+        let effects = run("Bash", &[("/command", "python x.py")], &mut artifacts);
+        assert_eq!(effects[..2], ["fs.delete /app/c project", "fs.delete /app/d project"]);
     }
 
     #[test]

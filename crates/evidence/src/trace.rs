@@ -87,6 +87,8 @@ pub enum Proof {
     Masked,
     /// It happens before the command runs, whatever the exit code.
     Before,
+    /// The call returns while it still runs.
+    Later,
 }
 
 /// Whether an effect hangs on a change of directory that nothing in the script proves.
@@ -207,7 +209,14 @@ impl Guard {
     const OUTER: Self = Self { certainty: Certainty::Definite, proof: Proof::Covered };
 
     const fn masked(self) -> Self {
-        Self { proof: Proof::Masked, ..self }
+        match self.proof {
+            Proof::Later => self,
+            Proof::Covered | Proof::Masked | Proof::Before => Self { proof: Proof::Masked, ..self },
+        }
+    }
+
+    const fn detached(self) -> Self {
+        Self { proof: Proof::Later, ..self }
     }
 
     /// It may run, and the exit code says nothing about it.
@@ -381,7 +390,7 @@ impl<'a> Tracer<'a> {
         }
         let guard = match statement.wait {
             Wait::Waits => guard,
-            Wait::Background => guard.masked(),
+            Wait::Background => guard.detached(),
         };
         let input = self.redirects(&statement.redirects, guard).unwrap_or_else(|| input.clone());
         let before = self.report.effects.len();
