@@ -117,6 +117,10 @@ const PYTHON: &[(Find, &str)] = &[
     ),
     (
         Find::Sink(EffectKind::FsWrite),
+        r#"\b(?:os\.(?:rename|replace|renames|link|symlink)|shutil\.move)\([^,\n]*,\s*(?:["'](?P<p>[^"'\n]*)["']|(?P<v>\w+))?"#,
+    ),
+    (
+        Find::Sink(EffectKind::FsWrite),
         r#"\bshutil\.(?:copy\w*|copytree|unpack_archive|make_archive)\([^,\n]*,\s*(?:["'](?P<p>[^"'\n]*)["']|(?P<v>\w+))?"#,
     ),
     (
@@ -140,7 +144,7 @@ const PYTHON: &[(Find, &str)] = &[
     (Find::Sink(EffectKind::ProcSignal), r"\bos\.kill\w*\("),
     (
         Find::Command,
-        r#"\b(?:os\.(?:system|popen)|subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput))\(\s*(?:["'](?P<p>[^"'\n]*)["'])?"#,
+        r#"\b(?:os\.(?:system|popen)|subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput))\(\s*(?:["'](?P<p>[^"'\n]*)["']|\[(?P<l>[^\[\]]*)\])?"#,
     ),
     (
         Find::Sql,
@@ -171,7 +175,7 @@ const SCRIPT: &[(Find, &str)] = &[
     (Find::Sink(EffectKind::NetSend), r#"method\s*:\s*["'`](?:POST|PUT|PATCH|DELETE)"#),
     (
         Find::Command,
-        r#"\b(?:exec|execSync|spawn|spawnSync|execFile|execFileSync)\(\s*(?:["'`](?P<p>[^"'`\n$]*)["'`])?"#,
+        r#"\b(?:exec|execSync|spawn|spawnSync|execFile|execFileSync)\(\s*(?:["'`](?P<p>[^"'`\n$]*)["'`](?:\s*,\s*\[(?P<l>[^\[\]]*)\])?)?"#,
     ),
 ];
 
@@ -182,7 +186,10 @@ const OTHER: &[(Find, &str)] = &[
         Find::Sink(EffectKind::FsWrite),
         r#"\bopen\(?\s*(?:my\s+)?[$\w]+\s*,\s*["']>+["']?\s*,?\s*["']?(?P<p>[^"'\n;]*)"#,
     ),
-    (Find::Sink(EffectKind::FsDelete), r"\b(?:unlink|FileUtils\.rm\w*|File\.delete|rmtree)\b"),
+    (
+        Find::Sink(EffectKind::FsDelete),
+        r#"\b(?:unlink|FileUtils\.rm\w*|File\.delete|rmtree)\b(?:\s*\(?\s*["'](?P<p>[^"'\n]*)["'])?"#,
+    ),
     (Find::Sink(EffectKind::FsMove), r"\b(?:FileUtils\.mv|File\.rename)\b"),
     (Find::Sink(EffectKind::FsWrite), r"\bFileUtils\.(?:cp\w*|mkdir\w*|touch)\b"),
     (Find::Command, r#"\b(?:system|exec|shell_exec|passthru|popen)\(?\s*["'](?P<p>[^"'\n]*)["']"#),
@@ -312,6 +319,9 @@ pub fn with_arguments(language: Language, text: &str, words: &[Arg]) -> String {
     text
 }
 
+/// Calls that change the working directory: paths behind them lie elsewhere.
+const MOVES: &[&str] = &["os.chdir(", "process.chdir(", "Dir.chdir", "chdir("];
+
 /// Scans `text`, written in `language`. Shell text is not for this function: it gives nothing and is not closed.
 pub fn scan(language: Language, text: &str) -> Findings {
     let [python, script, other] = &*PATTERNS;
@@ -335,14 +345,37 @@ pub fn scan(language: Language, text: &str) -> Findings {
             let literal = named.or_else(held);
             match find {
                 Find::Sink(kind) => findings.sinks.push(Sink { kind: *kind, target: literal, certainty }),
-                Find::Command => findings.commands.push((literal.unwrap_or_default(), certainty)),
+                Find::Command => {
+                    let list = found.name("l").map(|list| listed(literal.as_deref(), list.as_str()));
+                    let command = list.unwrap_or(literal).unwrap_or_default();
+                    findings.commands.push((command, certainty));
+                }
                 Find::Sql => findings.sql.push((literal.unwrap_or_default(), certainty)),
+            }
+        }
+    }
+    if MOVES.iter().any(|word| text.contains(word)) {
+        findings.commands.push((String::new(), Certainty::Possible));
+        for sink in &mut findings.sinks {
+            if sink.target.as_deref().is_some_and(|path| !crate::place::is_absolute(path)) {
+                sink.target = None;
             }
         }
     }
     findings.closed =
         closed && findings.sinks.is_empty() && findings.commands.is_empty() && findings.sql.is_empty();
     findings
+}
+
+/// The command line of a program with its arguments in a list; `None` where one of them is no literal.
+fn listed(program: Option<&str>, list: &str) -> Option<String> {
+    let mut words: Vec<String> = program.map(str::to_owned).into_iter().collect();
+    for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let plain = |quote: char| item.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        let text = plain('"').or_else(|| plain('\''))?;
+        words.push(format!("'{}'", text.replace('\'', "'\\''")));
+    }
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 fn constants(text: &str) -> Vec<(&str, &str)> {
@@ -424,6 +457,16 @@ mod tests {
         assert_eq!(sinks(Language::Python, text), [("fs.write", Some("a/b.py".into()), Certainty::Definite)]);
         let text = "import os\nif x:\n    os.remove('f')\n# os.remove('g')\n";
         assert_eq!(sinks(Language::Python, text), [("fs.delete", Some("f".into()), Certainty::Possible)]);
+        let found = scan(Language::Python, "import subprocess\nsubprocess.run(['rm', '-f', \"a b\"])");
+        assert_eq!(found.commands, [("'rm' '-f' 'a b'".to_owned(), Certainty::Definite)]);
+        let found = scan(Language::Script, "require('child_process').execFileSync('rm', ['x'])");
+        assert_eq!(found.commands, [("rm 'x'".to_owned(), Certainty::Definite)]);
+        let moved = "import os\nos.chdir('d')\nopen('x', 'w')";
+        assert_eq!(sinks(Language::Python, moved), [("fs.write", None, Certainty::Definite)]);
+        let moved = "os.rename('a', 'b')";
+        let expected = [("fs.move", "a"), ("fs.write", "b")];
+        let expected = expected.map(|(kind, path)| (kind, Some(path.to_owned()), Certainty::Definite));
+        assert_eq!(sinks(Language::Python, moved), expected);
         let found = scan(Language::Python, "import subprocess\nsubprocess.run('rm x', shell=True)");
         assert_eq!(found.commands, [("rm x".to_owned(), Certainty::Definite)]);
     }

@@ -146,6 +146,9 @@ impl Examiner {
         let report = tools::examine(&request, &mut memory.artifacts);
         let record = record_of(content);
         let kind = if tools::is_shell(tool) { ToolKind::Shell } else { ToolKind::Other };
+        if record.is_whole() {
+            tools::note_read(&request, &record.text, &mut memory.artifacts);
+        }
         let left = report.cwd.clone().filter(|_| record.keeps_directory() && block.record.agent.is_none());
         let result = CallResult::of(report, &record, kind);
         if kind == ToolKind::Shell {

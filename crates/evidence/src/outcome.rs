@@ -145,6 +145,13 @@ impl Record {
         self.present && self.ending == Ending::Returned && whole && !complains
     }
 
+    /// Whether the text is all that a call that succeeded showed.
+    pub fn is_whole(&self) -> bool {
+        let failed = self.error == Some(true) || self.code().is_some_and(|code| code != 0);
+        let cut = LEFT_OUT.iter().any(|mark| self.text.contains(mark));
+        self.present && !failed && !cut && self.ending == Ending::Returned
+    }
+
     /// Whether the shell stays where the call left it, as far as the harness says.
     pub fn keeps_directory(&self) -> bool {
         let failed = self.error == Some(true) || self.code().is_some_and(|code| code != 0);
@@ -190,7 +197,7 @@ pub fn decide(report: Report, record: &Record, tool: ToolKind) -> (Vec<Effect>, 
     let failure = record.shows_failure(tool);
     let commands = report.commands;
     let several = several(&report);
-    let own = Own { record, tool, failure, commands, several };
+    let own = Own { record, tool, failure, several, commands };
     let moved = record.shows_moves();
     let effects: Vec<Effect> = report
         .effects
@@ -202,7 +209,7 @@ pub fn decide(report: Report, record: &Record, tool: ToolKind) -> (Vec<Effect>, 
                 Hinge::Moved(scope) if moved => scope,
                 Hinge::Moved(_) | Hinge::Free | Hinge::Stayed => traced.effect.scope,
             };
-            Effect { outcome, scope, ..traced.effect }
+            Effect { scope, outcome, ..traced.effect }
         })
         .collect();
     let whole = record.whole(tool);
@@ -231,8 +238,8 @@ struct Own<'a> {
     record: &'a Record,
     tool: ToolKind,
     failure: bool,
-    commands: usize,
     several: Vec<EffectKind>,
+    commands: usize,
 }
 
 /// Programs whose exit code speaks of the transfer and not of what the other side made of it.

@@ -48,6 +48,50 @@ pub fn examine(call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
     report
 }
 
+/// Keeps the text of a script or recipe that a call showed as a whole.
+pub fn note_read(call: &ToolCall<'_>, text: &str, artifacts: &mut Artifacts) {
+    const LINES_MAX: usize = 1_500;
+    let name = plain_name(call.tool);
+    let Some(row) = table().row(&name) else { return };
+    let partial = ["/offset", "/limit", "/view_range/0", "/start_line", "/line_range"];
+    if partial.iter().any(|pointer| call.arguments.string(pointer).is_some()) {
+        return;
+    }
+    let shown = if row.run.is_empty() {
+        let reads = row.effects.first().and_then(|effect| effect.strip_prefix("fs.read "));
+        reads.and_then(|slot| slot.split('|').find_map(|pointer| call.arguments.string(pointer)))
+    } else {
+        let script = first(call.arguments, &row.run).map(str::trim).unwrap_or_default();
+        let file = script.strip_prefix("cat ").map(str::trim);
+        file.filter(|file| !file.contains(|char: char| char.is_whitespace() || "|;&<>$*'\"".contains(char)))
+    };
+    let Some(file) = shown.filter(|file| is_recipe(file)) else { return };
+    let text = text.split("\n\n<system-reminder>").next().unwrap_or_default();
+    if text.lines().count() < LINES_MAX {
+        let path = call.places.resolve(&call.cwd, file).path;
+        artifacts.keep(&path, unnumbered(text));
+    }
+}
+
+/// Whether a file may be run by name.
+fn is_recipe(path: &str) -> bool {
+    const NAMES: &[&str] = &["Makefile", "makefile", "GNUmakefile", "package.json"];
+    const ENDINGS: &[&str] = &[".sh", ".bash", ".py", ".js", ".mjs", ".ts", ".pl", ".rb", ".sql", ".mk"];
+    NAMES.contains(&crate::place::base_name(path)) || ENDINGS.iter().any(|ending| path.ends_with(ending))
+}
+
+/// A text without the line numbers that a tool puts before every line: `   12→text`, `12<TAB>text`.
+fn unnumbered(text: &str) -> String {
+    let cut = |line: &str| -> Option<String> {
+        let line = line.trim_start_matches(' ');
+        let digits = line.find(|char: char| !char.is_ascii_digit()).filter(|&end| end > 0)?;
+        let rest = line.get(digits..)?;
+        rest.strip_prefix('\u{2192}').or_else(|| rest.strip_prefix('\t')).map(str::to_owned)
+    };
+    let lines: Option<Vec<String>> = text.lines().map(cut).collect();
+    lines.map_or_else(|| text.to_owned(), |lines| lines.join("\n") + "\n")
+}
+
 /// What a server says of its own tool. It is not to be trusted, so it can only raise what a call is taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hint {
@@ -515,6 +559,37 @@ mod tests {
         raise(&mut changes, "create_issue", Hint::Nothing);
         assert_eq!(changes.effects.len(), 1);
         assert_eq!(changes.effects[0].effect.kind, EffectKind::ToolMutate);
+    }
+
+    #[test]
+    fn a_recipe_that_was_read_is_followed_when_it_runs() {
+        let places = ProjectFacts { cwd: Some("/app".to_owned()), home: None };
+        let mut artifacts = Artifacts::default();
+        let show = |tool: &str, leaves: &[(&str, &str)], text: &str, artifacts: &mut Artifacts| {
+            let arguments = tree(leaves);
+            note_read(
+                &ToolCall { tool, arguments: &arguments, cwd: Cwd::at("/app"), places: &places },
+                text,
+                artifacts,
+            );
+        };
+        let makefile = "     1\u{2192}OUT = /etc/x\n     2\u{2192}all: clean\n     3\u{2192}\t@cp a $(OUT)\n     4\u{2192}clean:\n     5\u{2192}\trm -f b\n";
+        show("Read", &[("/file_path", "/app/Makefile")], makefile, &mut artifacts);
+        let ran = run("Bash", &[("/command", "make")], &mut artifacts);
+        let changes: Vec<&String> =
+            ran.iter().filter(|one| !one.contains("read") && !one.starts_with("none")).collect();
+        assert_eq!(changes, ["fs.delete /app/b project", "fs.write /etc/x system"]);
+        show("Bash", &[("/command", "cat package.json")], "{\"scripts\":{\"x\":\"rm c\"}}", &mut artifacts);
+        let ran = run("Bash", &[("/command", "npm run x")], &mut artifacts);
+        assert_eq!(ran, ["fs.delete /app/c project"]);
+        run("Write", &[("/file_path", "/app/package.json"), ("/content", "{}")], &mut artifacts);
+        let ran = run("Bash", &[("/command", "npm run x")], &mut artifacts);
+        assert!(ran.iter().all(|one| one.starts_with("exec.code?")), "{ran:?}");
+        show("Read", &[("/file_path", "run.sh"), ("/limit", "2")], "rm d\n", &mut artifacts);
+        assert_eq!(
+            run("Bash", &[("/command", "sh run.sh")], &mut artifacts),
+            ["exec.opaque? run.sh unknown"]
+        );
     }
 
     #[test]

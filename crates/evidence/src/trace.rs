@@ -8,6 +8,7 @@ mod beside;
 mod expand;
 mod hooks;
 mod loops;
+mod recipes;
 mod target;
 mod values;
 mod windows;
@@ -249,7 +250,7 @@ struct State {
     previous: Option<Cwd>,
     vars: Rc<BTreeMap<String, Option<Arg>>>,
     /// The positional parameters, where they are known.
-    params: Option<Rc<Vec<Arg>>>,
+    params: Option<Rc<[Arg]>>,
     functions: Rc<BTreeMap<String, Rc<Statement>>>,
     aliases: Rc<BTreeMap<String, String>>,
     errexit: bool,
@@ -571,7 +572,9 @@ impl<'a> Tracer<'a> {
         self.depth += 1;
         let saved = self.state.cwd.clone();
         let moved = self.enter_directory(&call);
-        if hooks::run(self, &call) {
+        if self.recipe(&call) {
+            self.rule = None;
+        } else if hooks::run(self, &call) {
             self.extras(&call);
         } else {
             self.by_table(&call);
@@ -614,7 +617,7 @@ impl<'a> Tracer<'a> {
 
     fn call_function(&mut self, body: &Statement, words: &[Arg], guard: Guard, input: &Input) {
         let saved = self.state.params.clone();
-        self.state.params = Some(Rc::new(words.get(1..).unwrap_or_default().to_vec()));
+        self.state.params = Some(words.get(1..).unwrap_or_default().into());
         self.depth += 1;
         self.statement(body, guard, input);
         self.depth -= 1;
@@ -718,7 +721,7 @@ impl<'a> Tracer<'a> {
     /// Follows a script with its positional parameters, in a copy of the state.
     fn run_script(&mut self, text: &str, words: &[Arg], guard: Guard) {
         let saved = self.state.clone();
-        self.state.params = Some(Rc::new(words.to_vec()));
+        self.state.params = Some(words.into());
         self.source(text, guard);
         self.state = saved;
     }
@@ -730,7 +733,10 @@ impl<'a> Tracer<'a> {
                 .at(sink.certainty)
                 .masked_unless(guard.proof == Proof::Covered && sink.certainty == Certainty::Definite);
             let (target, scope) = match &sink.target {
-                Some(path) if sink.kind.is_under("fs") => self.path_target(&Arg::literal(path.clone())),
+                Some(path) if sink.kind.is_under("fs") => {
+                    let shape = if path.contains('{') { Shape::Dynamic } else { Shape::Literal };
+                    self.path_target(&Arg { text: path.clone(), shape })
+                }
                 Some(name) => (Target::Named(name.clone()), self.scope_of(sink.kind, name)),
                 None => (Target::Unknown, self.state.place.clone().unwrap_or(Scope::Unknown)),
             };

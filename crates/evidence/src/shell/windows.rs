@@ -184,11 +184,10 @@ impl Cutter<'_> {
         for (at, char) in self.rest.char_indices() {
             match (quote, char) {
                 (Some(own), _) if own == char => quote = None,
-                (Some(_), _) => {}
                 (None, '"' | '\'') => quote = Some(char),
                 (None, '(' | '{') => depth += 1,
                 (None, ')' | '}') => depth = depth.saturating_sub(1),
-                (None, _) => {}
+                (Some(_) | None, _) => {}
             }
             if depth == 0 {
                 let inside = self.rest.get(1..at).unwrap_or_default();

@@ -42,33 +42,13 @@ impl Tracer<'_> {
                 continue;
             }
             let guard = call.guard.at(extra.certainty);
-            for arg in self.extra_places(extra, call) {
+            for arg in extra_places(extra, call) {
                 let (target, scope) = self.path_target(&arg);
                 self.emit_at(extra.kind, target, Some(scope), guard);
             }
         }
         self.packed(call);
         self.commanded(call);
-    }
-
-    fn extra_places(&self, extra: &Extra, call: &Call<'_>) -> Vec<Arg> {
-        let operands = call.invocation.operands.as_slice();
-        let skipped = usize::from(!extra.sub.is_empty());
-        let operands = operands.get(skipped..).unwrap_or_default();
-        match extra.place {
-            Place::Here => vec![within(".")],
-            Place::Beside => operands.last().map(|last| beside(last)).into_iter().collect(),
-            Place::Option => extra.any.iter().filter_map(|name| value(call, name)).collect(),
-            Place::Operands => operands.to_vec(),
-            Place::Rest => operands.get(1..).unwrap_or_default().to_vec(),
-            Place::Prefix(options, default) => {
-                let given = options.iter().find_map(|name| value(call, name));
-                let second = operands.get(1).filter(|_| options.is_empty()).cloned();
-                vec![beside(&given.or(second).unwrap_or_else(|| Arg::literal(default)))]
-            }
-            Place::Backup => backups(call),
-            Place::Local => operands.iter().filter(|word| is_local(word)).cloned().collect(),
-        }
     }
 
     /// A file under a name that the system chooses.
@@ -161,6 +141,27 @@ impl Tracer<'_> {
             let (target, scope) = self.path_target(&Arg::literal(file.trim_matches(['\'', '"'])));
             self.emit_at(EffectKind::FsWrite, target, Some(scope), call.guard);
         }
+    }
+}
+
+/// Where the files of `extra` are.
+fn extra_places(extra: &Extra, call: &Call<'_>) -> Vec<Arg> {
+    let operands = call.invocation.operands.as_slice();
+    let skipped = usize::from(!extra.sub.is_empty());
+    let operands = operands.get(skipped..).unwrap_or_default();
+    match extra.place {
+        Place::Here => vec![within(".")],
+        Place::Beside => operands.last().map(beside).into_iter().collect(),
+        Place::Option => extra.any.iter().filter_map(|name| value(call, name)).collect(),
+        Place::Operands => operands.to_vec(),
+        Place::Rest => operands.get(1..).unwrap_or_default().to_vec(),
+        Place::Prefix(options, default) => {
+            let given = options.iter().find_map(|name| value(call, name));
+            let second = operands.get(1).filter(|_| options.is_empty()).cloned();
+            vec![beside(&given.or(second).unwrap_or_else(|| Arg::literal(default)))]
+        }
+        Place::Backup => backups(call),
+        Place::Local => operands.iter().filter(|word| is_local(word)).cloned().collect(),
     }
 }
 
@@ -314,7 +315,8 @@ fn backups(call: &Call<'_>) -> Vec<Arg> {
         let short = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
         text.strip_prefix("--in-place=").or_else(|| short?.split_once('i').map(|(_, suffix)| suffix))
     });
-    let Some(suffix) = suffix.filter(|suffix| !suffix.is_empty()).next() else { return Vec::new() };
+    let mut suffix = suffix;
+    let Some(suffix) = suffix.find(|suffix| !suffix.is_empty()) else { return Vec::new() };
     let named = |operand: &Arg| Arg { text: format!("{}{suffix}", operand.text), shape: operand.shape };
     call.invocation
         .operands

@@ -106,7 +106,7 @@ fn input_text(input: &Input) -> Option<&str> {
 impl Tracer<'_> {
     /// Follows a script with its own parameters, in a copy of the state.
     fn nested_with(&mut self, script: &Arg, words: &[Arg], guard: Guard) {
-        let saved = self.state.params.replace(std::rc::Rc::new(words.to_vec()));
+        let saved = self.state.params.replace(words.into());
         self.nested(script, guard);
         self.state.params = saved;
     }

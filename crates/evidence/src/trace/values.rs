@@ -110,7 +110,7 @@ impl Tracer<'_> {
         let Some((program, rest)) = words.split_first() else { return Input::Piped };
         let stdin = stage.redirects.iter().rev().find(|redirect| redirect.mode == Mode::Text);
         let text = match (program.text.as_str(), stdin) {
-            ("echo", _) => echoed(rest),
+            ("echo", _) => Some(echoed(rest)),
             ("printf", _) => formatted(rest),
             ("pwd", _) => self.working_directory().map(Arg::literal),
             ("mktemp", _) => temporary(rest),
@@ -213,12 +213,12 @@ fn joined_with_spaces(words: &[&Arg]) -> Arg {
     Arg { text: words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "), shape }
 }
 
-fn echoed(words: &[Arg]) -> Option<Arg> {
+fn echoed(words: &[Arg]) -> Arg {
     let is_option = |word: &Arg| matches!(word.text.as_str(), "-e" | "-n" | "-en" | "-ne" | "-E");
     let shown: Vec<&Arg> = words.iter().skip_while(|word| is_option(word)).collect();
     let escapes = words.iter().take_while(|word| is_option(word)).any(|word| word.text.contains('e'));
     let arg = joined_with_spaces(&shown);
-    Some(if escapes { Arg { text: unescaped(&arg.text), ..arg } } else { arg })
+    if escapes { Arg { text: unescaped(&arg.text), ..arg } } else { arg }
 }
 
 /// `printf FORMAT WORD…` with `%s`, `%d` and the usual escapes.
@@ -231,16 +231,17 @@ fn formatted(words: &[Arg]) -> Option<Arg> {
         let mut chars = format.text.chars();
         let mut used = false;
         while let Some(char) = chars.next() {
-            match (char, char == '%') {
-                (_, false) => text.push(char),
-                (_, true) => match chars.next()? {
-                    '%' => text.push('%'),
-                    's' | 'd' => {
-                        used = true;
-                        text.push_str(given.next().map_or("", |word| word.text.as_str()));
-                    }
-                    _ => return None,
-                },
+            if char != '%' {
+                text.push(char);
+                continue;
+            }
+            match chars.next()? {
+                '%' => text.push('%'),
+                's' | 'd' => {
+                    used = true;
+                    text.push_str(given.next().map_or("", |word| word.text.as_str()));
+                }
+                _ => return None,
             }
         }
         if !used || given.len() == 0 {
@@ -255,15 +256,15 @@ fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
-        match (char, char == '\\') {
-            (_, false) => out.push(char),
-            (_, true) => match chars.next() {
-                Some('n') => out.push('\n'),
-                Some('t') => out.push('\t'),
-                Some('\\') => out.push('\\'),
-                Some(other) => out.extend(['\\', other]),
-                None => out.push('\\'),
-            },
+        if char != '\\' {
+            out.push(char);
+            continue;
+        }
+        match chars.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('\\') | None => out.push('\\'),
+            Some(other) => out.extend(['\\', other]),
         }
     }
     out
@@ -279,9 +280,8 @@ pub(super) fn temporary(words: &[Arg]) -> Option<Arg> {
     let text = match (folder, glued, shown.last()) {
         (Some(folder), _, _) if named("-p").is_some() => format!("{}/tmp.*", folder.text),
         (_, Some(folder), _) => format!("{folder}/tmp.*"),
-        (Some(_), _, _) => "/tmp/tmp.*".to_owned(),
         (None, None, Some(template)) => format!("{}*", template.text.trim_end_matches(['X', '.'])),
-        (None, None, None) => "/tmp/tmp.*".to_owned(),
+        (Some(_), None, _) | (None, None, None) => "/tmp/tmp.*".to_owned(),
     };
     known.then_some(Arg { text, shape: Shape::Glob })
 }

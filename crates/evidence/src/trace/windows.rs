@@ -22,8 +22,11 @@ enum On {
     Nothing,
 }
 
+/// Commands by their names, and what they do.
+type Listed = (&'static [&'static str], &'static [(K, On)]);
+
 /// Commands of PowerShell and `cmd`, with their short names, and what they do.
-const COMMANDS: &[(&[&str], &[(K, On)])] = &[
+const COMMANDS: &[Listed] = &[
     (
         &["remove-item", "ri", "rm", "rmdir", "rd", "del", "erase", "clear-recyclebin"],
         &[(K::FsDelete, On::Paths)],

@@ -27,7 +27,7 @@ const DIRECTORIES: &[(&str, &[&str])] = &[
 ];
 
 /// The value of an option in `words`, apart or behind `=`.
-fn option<'w>(words: &'w [Arg], table: &[(&str, &[&str])]) -> Option<Arg> {
+fn option(words: &[Arg], table: &[(&str, &[&str])]) -> Option<Arg> {
     let (first, rest) = words.split_first()?;
     let name = base_name(&first.text);
     let options = table.iter().find(|(program, _)| *program == name).map(|(_, options)| *options)?;

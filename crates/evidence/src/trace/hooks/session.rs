@@ -131,7 +131,7 @@ pub(super) fn source_file(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     if let Some(text) = tracer.artifacts.text(&path).map(str::to_owned) {
         let saved = tracer.state.params.clone();
         if let Some(words) = rest(call).get(1..).filter(|words| !words.is_empty()) {
-            tracer.state.params = Some(Rc::new(words.to_vec()));
+            tracer.state.params = Some(words.into());
         }
         tracer.source(&text, call.guard);
         tracer.state.params = saved;
