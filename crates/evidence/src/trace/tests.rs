@@ -336,3 +336,96 @@ fn lines_of_windows_go_by_their_verbs() {
     assert_eq!(mutations("cmd /c 'del a'"), ["fs.delete /app/a project"]);
     assert_eq!(mutations("powershell -NoProfile -Command \"Remove-Item a\""), ["fs.delete /app/a project"]);
 }
+
+#[test]
+fn values_are_followed_into_targets() {
+    let cases: &[(&str, &[&str])] = &[
+        ("F='a b'; rm \"$F\"", &["fs.delete /app/a b project"]),
+        ("F='a b'; rm $F", &["fs.delete /app/a project", "fs.delete /app/b project"]),
+        ("F=*.o; rm $F", &["fs.delete /app project"]),
+        ("N=x.txt; rm ${N%.txt}.md", &["fs.delete /app/x.md project"]),
+        ("P=/etc/a/b; rm ${P##*/} ${P%/*}/c", &["fs.delete /app/b project", "fs.delete /etc/a/c system"]),
+        ("rm ${UNSET:-x}", &["fs.delete ? unknown"]),
+        ("T=$(mktemp -d); echo x > $T/a", &["fs.write /tmp temp", "fs.write /tmp temp"]),
+        ("cd $(mktemp -d) && touch x", &["fs.write /tmp temp", "fs.write /tmp temp"]),
+        ("rm $(echo a b)", &["fs.delete /app/a project", "fs.delete /app/b project"]),
+        ("rm $(dirname src/a)/b", &["fs.delete /app/src/b project"]),
+        ("rm $(unknown)/b", &["exec.opaque? unknown unknown", "fs.delete ? unknown"]),
+        ("for i in $(seq 2); do rm n$i; done", &["fs.delete /app/n1 project", "fs.delete /app/n2 project"]),
+        ("for i in {1..2}; do rm n$i; done", &["fs.delete /app/n1 project", "fs.delete /app/n2 project"]),
+        ("i=0; while true; do touch f$i; i=$((i+1)); done", &["fs.write? ? unknown"]),
+        ("for f in src/*.c; do rm ${f%.c}.o; done", &["fs.delete? /app/src project"]),
+        ("f() { rm \"$1\" $2; }; f a b", &["fs.delete /app/a project", "fs.delete /app/b project"]),
+        ("bash -c 'rm \"$@\"' _ a b", &["fs.delete /app/a project", "fs.delete /app/b project"]),
+        ("X=/etc sh -c 'rm $X/a'", &["fs.delete /etc/a system"]),
+        ("X=/etc true; rm $X/a", &["fs.delete ? unknown"]),
+        ("IFS= read -r F; rm $F", &["fs.delete ? unknown"]),
+        (
+            "python -c 'import sys; open(sys.argv[1], \"w\")' /etc/a",
+            &["fs.write /etc/a system", "exec.code? ? unknown"],
+        ),
+        ("printf 'rm a\\nrm b\\n' | sh", &["fs.delete /app/a project", "fs.delete /app/b project"]),
+        (
+            "echo x > \"$HOME/a\"; echo x > '$HOME/b'",
+            &["fs.write /home/ann/a home", "fs.write /app/$HOME/b project"],
+        ),
+    ];
+    for (script, expected) in cases {
+        assert_eq!(mutations(script), *expected, "{script}");
+    }
+}
+
+#[test]
+fn directories_are_followed_through_what_may_fail() {
+    let cases: &[(&str, &[&str])] = &[
+        ("cd src || rm a", &["fs.delete? /app/a project"]),
+        ("cd src && cd - && rm a", &["fs.delete /app/a project"]),
+        ("pushd src && rm a && popd && rm b", &["fs.delete /app/src/a project", "fs.delete /app/b project"]),
+        ("cd /app; rm a", &["fs.delete /app/a project"]),
+        ("set -e; cd /etc; rm a", &["fs.delete /etc/a system"]),
+        ("cd /etc; rm /tmp/a", &["fs.delete /tmp/a temp"]),
+        ("CDPATH=/etc; cd x && rm a", &["fs.delete a unknown"]),
+        (
+            "if x; then cd /etc; fi; rm a",
+            &["exec.opaque? x unknown", "fs.delete /etc/a unknown", "fs.delete? /app/a project"],
+        ),
+        ("grep -q x f && cd /etc; rm a", &["fs.delete /etc/a unknown", "fs.delete? /app/a project"]),
+        ("env -C /etc rm a; rm b", &["fs.delete /etc/a system", "fs.delete /app/b project"]),
+        ("env -S 'rm a'", &["fs.delete /app/a project"]),
+        ("builtin cd /etc && rm a", &["fs.delete /etc/a system"]),
+        ("find src -execdir touch x \\;", &["fs.write? /app/src project"]),
+        ("while read d; do cd $d; rm a; done < list", &["fs.delete? a unknown"]),
+    ];
+    for (script, expected) in cases {
+        assert_eq!(mutations(script), *expected, "{script}");
+    }
+}
+
+#[test]
+fn files_beside_those_that_are_named_come_and_go() {
+    let cases: &[(&str, &str)] = &[
+        ("sed -i.bak s/a/b/ f", "fs.write /app/f.bak project"),
+        ("perl -pi.orig -e 's/a/b/' f", "fs.write /app/f.orig project"),
+        ("gzip /etc/a", "fs.delete /etc/a system"),
+        ("gzip /etc/a", "fs.write /etc/a.gz system"),
+        ("gunzip a.gz", "fs.write /app/a project"),
+        ("cp -b a /etc/b", "fs.write? /etc system"),
+        ("split -l 1 a /etc/part", "fs.write /etc system"),
+        ("csplit -f out/x a 2", "fs.write /app/out project"),
+        ("tar cf a.tar --remove-files b", "fs.delete /app/b project"),
+        ("zip -m a.zip b", "fs.delete /app/b project"),
+        ("ln -s a; true", "fs.link? /app/a project"),
+        ("flock /etc/l rm a", "fs.write /etc/l system"),
+        ("sqlite3 a.db '.output /etc/x' 'select 1'", "fs.write /etc/x system"),
+        ("git worktree add /etc/wt", "fs.write? /etc/wt system"),
+        ("mktemp /etc/x.XXX", "fs.write /etc system"),
+        ("ls src | grep c | xargs rm", "fs.delete? /app project"),
+        ("find src -name '*.o' | xargs rm -f", "fs.delete? /app/src project"),
+        ("echo a b | xargs -I{} mv {} d/{}", "fs.write? /app/d/b project"),
+        ("parallel rm ::: a b", "fs.delete? /app/b project"),
+    ];
+    for (script, expected) in cases {
+        let found = mutations(script);
+        assert!(found.iter().any(|one| one == expected), "{script}: {found:?}");
+    }
+}
