@@ -418,7 +418,7 @@ fn files_beside_those_that_are_named_come_and_go() {
         ("flock /etc/l rm a", "fs.write /etc/l system"),
         ("sqlite3 a.db '.output /etc/x' 'select 1'", "fs.write /etc/x system"),
         ("git worktree add /etc/wt", "fs.write? /etc/wt system"),
-        ("mktemp /etc/x.XXX", "fs.write /etc system"),
+        ("T=/etc/x.XX; mktemp ${T}X", "fs.write /etc system"),
         ("ls src | grep c | xargs rm", "fs.delete? /app project"),
         ("find src -name '*.o' | xargs rm -f", "fs.delete? /app/src project"),
         ("echo a b | xargs -I{} mv {} d/{}", "fs.write? /app/d/b project"),
