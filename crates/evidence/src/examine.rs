@@ -17,7 +17,8 @@ use crate::place::Cwd;
 pub use crate::place::ProjectFacts;
 use crate::tools::{self, ToolCall};
 use crate::trace::{Artifacts, Report};
-use crate::{narrative, rules, secrets};
+use crate::narrative::{self, Beside};
+use crate::{rules, secrets};
 
 /// What one span proves.
 #[derive(Debug, Clone)]
@@ -339,13 +340,13 @@ fn proof(content: &SpanContent<'_>, found: &Found, called: &str) -> Option<Narra
     if !prose || !readable {
         return None;
     }
+    let beside = Beside { next: &content.next, previous: called };
     let mut rule = None;
     for block in &content.blocks {
-        let own =
-            narrative::prove(&block.text, &block.block.kind, block.block.speaker, &content.next, called)?;
-        rule.get_or_insert(own);
+        let own = narrative::prove(&block.text, &block.block.kind, block.block.speaker, beside)?;
+        rule = rule.max(Some(own));
     }
-    rule.map(NarrativeProof::by_rule)
+    rule.map(|proof| NarrativeProof::by_rule(proof.rule()))
 }
 
 fn pin(content: &SpanContent<'_>, found: &Found) -> Option<Pin> {
