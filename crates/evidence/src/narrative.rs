@@ -6,6 +6,7 @@ mod sentence;
 mod table;
 mod unit;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use strongroom_core::evidence::AtomKind;
@@ -15,9 +16,12 @@ use crate::atom::{self, Atom};
 use crate::content::Next;
 use crate::cues::{self, Cue};
 
-use self::sentence::{Announcement, Place, Sentence};
+use self::sentence::{Announcement, Place, Sentence, Step};
 use self::table::table;
 pub use self::unit::UnitKind;
+
+/// How much of the next call is searched for the words of a choice, in bytes: its arguments stand first.
+const CHOICE_BYTES_MAX: usize = 4_096;
 
 /// Why a unit holds no evidence. Of a text with several, the last in this order is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +32,10 @@ pub enum Proof {
     UserAcknowledgement,
     /// Words that say nothing: `Great!`
     Acknowledgement,
+    /// Something was taken in, and it is not said what: `Now I have the full picture.`
+    Orientation,
+    /// A thought is announced, and taken by thinking on.
+    Musing,
     /// A step is announced, and taken by the call behind it.
     Announced,
     /// As announced, and what it names stands word for word in the calls beside it.
@@ -41,6 +49,8 @@ impl Proof {
             Self::Empty => "empty",
             Self::UserAcknowledgement => "user-acknowledgement",
             Self::Acknowledgement => "acknowledgement",
+            Self::Orientation => "orientation",
+            Self::Musing => "musing",
             Self::Announced => "announced-step",
             Self::Covered => "covered-step",
         }
@@ -73,14 +83,14 @@ pub fn prove(text: &str, kind: &BlockKind, speaker: Speaker, beside: Beside<'_>)
 }
 
 /// The proof of a whole text from those of its `units`.
-pub fn whole(text: &str, kind: &BlockKind, units: &[Unit]) -> Option<Proof> {
+pub fn whole<'u>(text: &str, kind: &BlockKind, units: impl IntoIterator<Item = &'u Unit>) -> Option<Proof> {
     if text.trim().is_empty() {
         // Reasoning without any text is sealed.
         let sealed = matches!(kind, BlockKind::Thinking) && text.is_empty();
         let prose = matches!(kind, BlockKind::Text | BlockKind::Thinking);
         return (prose && !sealed).then_some(Proof::Empty);
     }
-    let proofs: Option<Vec<Proof>> = units.iter().map(|unit| unit.proof).collect();
+    let proofs: Option<Vec<Proof>> = units.into_iter().map(|unit| unit.proof).collect();
     proofs?.into_iter().max()
 }
 
@@ -98,14 +108,19 @@ pub fn units(text: &str, kind: &BlockKind, speaker: Speaker, beside: Beside<'_>)
         }
         _ => None,
     };
-    let assistant =
-        matches!(kind, BlockKind::Text | BlockKind::Thinking) && speaker == Speaker::Assistant;
+    let kept = Kept::new(beside);
+    let assistant = matches!(kind, BlockKind::Text | BlockKind::Thinking) && speaker == Speaker::Assistant;
     let prove = |kind: UnitKind, range: &Range<usize>| {
         let own = text.get(range.clone()).filter(|_| assistant && kind == UnitKind::Sentence)?;
-        sentence(&plain_marks(own)?, beside)
+        sentence(&plain_marks(own)?, &kept)
     };
-    let found = unit::cut(text).into_iter();
-    found.map(|(kind, range)| Unit { proof: all.or_else(|| prove(kind, &range)), kind, range }).collect()
+    let found = if assistant { unit::cut(text) } else { unit::turn(text) };
+    let proved = found.into_iter().map(|(kind, range)| Unit {
+        proof: all.or_else(|| prove(kind, &range)),
+        kind,
+        range,
+    });
+    proved.collect()
 }
 
 /// The text with plain quotes and dashes. The tables know English; text in other scripts is left alone.
@@ -119,33 +134,112 @@ fn plain_marks(text: &str) -> Option<String> {
     plain.is_ascii().then_some(plain)
 }
 
-fn sentence(text: &str, beside: Beside<'_>) -> Option<Proof> {
+/// The texts of the calls beside, as written and in small letters.
+struct Kept<'a> {
+    call: Option<&'a str>,
+    texts: [&'a str; 2],
+    small: OnceCell<[String; 2]>,
+}
+
+impl<'a> Kept<'a> {
+    fn new(beside: Beside<'a>) -> Self {
+        let call = match beside.next {
+            Next::Call(call) => Some(call.as_ref()),
+            Next::Other => None,
+        };
+        Self { call, texts: [call.unwrap_or_default(), beside.previous], small: OnceCell::new() }
+    }
+
+    fn small(&self) -> &[String; 2] {
+        self.small.get_or_init(|| self.texts.map(str::to_ascii_lowercase))
+    }
+
+    /// Whether a call keeps `word`, in whatever letters.
+    fn names(&self, word: &str) -> bool {
+        let word = word.to_ascii_lowercase();
+        self.small().iter().any(|call| stands_in(call, &word))
+    }
+
+    /// Whether the beginning of the next call keeps every word of a choice.
+    fn chooses(&self, choice: &str) -> bool {
+        let [next, _] = self.small();
+        let mut end = next.len().min(CHOICE_BYTES_MAX);
+        while !next.is_char_boundary(end) {
+            end -= 1;
+        }
+        let next = next.get(..end).unwrap_or_default();
+        let choice = choice.to_ascii_lowercase();
+        sentence::words(&choice).all(|word| sentence::is_small(word) || stands_in(next, word))
+    }
+}
+
+fn sentence(text: &str, kept: &Kept<'_>) -> Option<Proof> {
+    let call = kept.call;
     let announcement = match Sentence::read(text)? {
         Sentence::Opening => return Some(Proof::Acknowledgement),
+        // What is accepted and not followed by a call is a promise.
+        Sentence::Acceptance => return call.map(|_| Proof::Acknowledgement),
+        Sentence::Orientation => return Some(Proof::Orientation),
         Sentence::Announcement(announcement) => announcement,
     };
-    let Next::Call(next) = beside.next else { return None };
     if is_cut(text) || is_toned(text, &announcement) {
         return None;
     }
-    let kept = [next.as_ref(), beside.previous];
-    let mut covered = false;
+    let names_nothing = match holdings(text, &announcement, kept)? {
+        Holdings::Nothing => true,
+        Holdings::Kept => false,
+    };
+    match (announcement.step, call) {
+        (Step::Thought, _) if names_nothing => Some(Proof::Musing),
+        (_, None) => None,
+        (_, Some(_)) if names_nothing => Some(Proof::Announced),
+        (_, Some(_)) => Some(Proof::Covered),
+    }
+}
+
+/// What a sentence names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holdings {
+    Nothing,
+    /// What the calls beside it keep.
+    Kept,
+}
+
+/// `None` where it names what no call keeps.
+fn holdings(text: &str, announcement: &Announcement, kept: &Kept<'_>) -> Option<Holdings> {
+    let mut found = Holdings::Nothing;
     for atom in atom::extract(text).iter().filter(|atom| atom.kind != AtomKind::Claim) {
         if atom.kind == AtomKind::Negation && announcement.place(atom.range.start) == Place::Asked {
             continue;
         }
-        covered = true;
-        if !kept.iter().any(|call| covers(call, text, atom)) {
+        found = Holdings::Kept;
+        let own = text.get(atom.range.clone())?;
+        if atom.kind == AtomKind::Negation && table().shown.contains(&own.to_ascii_lowercase()) {
+            continue;
+        }
+        if !kept.texts.iter().any(|call| covers(call, text, atom)) {
             return None;
         }
     }
     for name in sentence::names(text) {
-        covered = true;
-        if !kept.iter().any(|call| stands_in(call, name)) {
+        found = Holdings::Kept;
+        if !kept.names(name) {
             return None;
         }
     }
-    Some(if covered { Proof::Covered } else { Proof::Announced })
+    for fault in announcement.faults(text) {
+        found = Holdings::Kept;
+        if !kept.names(fault) {
+            return None;
+        }
+    }
+    if let Some(chosen) = announcement.chosen {
+        found = Holdings::Kept;
+        if !kept.chooses(text.get(chosen..)?) {
+            return None;
+        }
+    }
+    Some(found)
 }
 
 /// Whether a quotation or code in it began before it or ends behind it.
@@ -157,13 +251,22 @@ fn is_cut(text: &str) -> bool {
 fn is_toned(text: &str, announcement: &Announcement) -> bool {
     cues::tone(text).iter().any(|found| {
         let place = announcement.place(found.range.start);
+        let word = text.get(found.range.clone()).unwrap_or_default().to_ascii_lowercase();
+        let plain = table().plain_tone.contains(&word);
         match found.cue {
+            Cue::Claim if place == Place::Presumed => {
+                word.starts_with("i ") || word.starts_with("we") || table().faults.contains(&word)
+            }
             Cue::Claim | Cue::Hypothetical => place != Place::Asked,
-            Cue::Required => place == Place::Said,
-            Cue::Decision => true,
+            Cue::Required => place == Place::Said && !text_before(text, found.range.start).ends_with("i "),
+            Cue::Decision => place == Place::Said || !plain,
             _ => false,
         }
     })
+}
+
+fn text_before(text: &str, at: usize) -> String {
+    text.get(at.saturating_sub(2)..at).unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Whether the call keeps what an atom says, word for word.

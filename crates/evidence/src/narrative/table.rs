@@ -16,6 +16,17 @@ pub(super) struct Table {
     pub(super) presumes: Vec<String>,
     pub(super) gerunds: BTreeSet<String>,
     pub(super) joins: BTreeSet<String>,
+    pub(super) prepositions: BTreeSet<String>,
+    pub(super) muses: Vec<String>,
+    pub(super) chooses: Vec<String>,
+    pub(super) shown: BTreeSet<String>,
+    pub(super) looks: BTreeSet<String>,
+    pub(super) small: BTreeSet<String>,
+    pub(super) orient: Vec<String>,
+    pub(super) orient_words: BTreeSet<String>,
+    pub(super) plain_tone: BTreeSet<String>,
+    pub(super) faults: BTreeSet<String>,
+    pub(super) accept: BTreeSet<String>,
     pub(super) ack: BTreeSet<String>,
     pub(super) user_ack: BTreeSet<String>,
     pub(super) numbers: BTreeSet<String>,
@@ -30,6 +41,7 @@ pub(super) fn table() -> &'static Table {
         let mut table: Table = toml::from_str(include_str!("../tables/narrative.toml")).unwrap_or_default();
         table.lead.sort_by_key(|lead| std::cmp::Reverse(lead.len()));
         table.announce.sort_by_key(|opening| std::cmp::Reverse(opening.len()));
+        table.orient.sort_by_key(|opening| std::cmp::Reverse(opening.len()));
         table
     });
     &TABLE

@@ -7,6 +7,8 @@ use crate::cues;
 /// What a unit of prose is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnitKind {
+    /// Somebody's whole turn, other than the assistant's: it is kept or judged as one.
+    Turn,
     /// A sentence of a paragraph.
     Sentence,
     /// An item of a list, with the lines indented below it.
@@ -29,6 +31,12 @@ pub(super) fn cut(text: &str) -> Vec<(UnitKind, Range<usize>)> {
     }
     cutter.close();
     cutter.units
+}
+
+/// A turn as one unit.
+pub(super) fn turn(text: &str) -> Vec<(UnitKind, Range<usize>)> {
+    let own = trimmed(text, 0..text.len());
+    if own.is_empty() { Vec::new() } else { vec![(UnitKind::Turn, own)] }
 }
 
 /// The lines of a text without their ends.
@@ -205,7 +213,10 @@ mod tests {
             ]
         );
         assert_eq!(shown("~~~\nopen\n```"), [(Fence, "~~~\nopen\n```")]);
-        assert_eq!(shown("Let me run `a.rs`.\nNext line"), [(Sentence, "Let me run `a.rs`."), (Sentence, "Next line")]);
+        assert_eq!(
+            shown("Let me run `a.rs`.\nNext line"),
+            [(Sentence, "Let me run `a.rs`."), (Sentence, "Next line")]
+        );
         assert_eq!(shown(" \n---\n"), []);
     }
 

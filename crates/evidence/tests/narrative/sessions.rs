@@ -10,7 +10,7 @@ use strongroom_core::transcript::{BlockKind, Speaker};
 /// A piece of a session, at its line (or step) and its block in that.
 pub(crate) struct Block {
     pub(crate) line: usize,
-    pub(crate) block: usize,
+    pub(crate) part: usize,
     pub(crate) said: Said,
 }
 
@@ -27,7 +27,9 @@ pub(crate) enum Said {
         results: usize,
     },
     /// The harness or the operator speaks, or it is sealed; `ends` the turn.
-    Other { ends: bool },
+    Other {
+        ends: bool,
+    },
 }
 
 /// One file of a project, or one conversation of it.
@@ -36,8 +38,11 @@ pub(crate) struct Session {
     pub(crate) blocks: Vec<Block>,
 }
 
+/// Reads one record, or one document, into a session.
+pub(crate) type Adapter = fn(&mut Reader, &Value);
+
 /// The folders below `transcripts` that are measured, and how each is read.
-pub(crate) const PROJECTS: &[(&str, fn(&mut Reader, &Value))] = &[
+pub(crate) const PROJECTS: &[(&str, Adapter)] = &[
     ("claude-code/EntityProcess__agentv", claude),
     ("claude-code/JanDeDobbeleer__oh-my-posh", claude),
     ("claude-code/entireio__cli", claude),
@@ -61,11 +66,11 @@ pub(crate) struct Reader {
 
 impl Reader {
     fn push(&mut self, said: Said) {
-        let block = self.blocks.iter().rev().take_while(|block| block.line == self.line).count();
+        let part = self.blocks.iter().rev().take_while(|block| block.line == self.line).count();
         if let Said::Call { id, .. } = &said {
             self.calls.insert(id.clone(), self.blocks.len());
         }
-        self.blocks.push(Block { line: self.line, block, said });
+        self.blocks.push(Block { line: self.line, part, said });
     }
 
     fn prose(&mut self, kind: BlockKind, speaker: Speaker, text: &Value) {
@@ -90,7 +95,8 @@ impl Reader {
     }
 
     fn user(&mut self, text: &Value) {
-        const HARNESS: &[&str] = &["<", "Caveat:", "[Request interrupted", "# AGENTS.md", "This session is being"];
+        const HARNESS: &[&str] =
+            &["<", "Caveat:", "[Request interrupted", "# AGENTS.md", "This session is being"];
         let start = text.as_str().unwrap_or_default().trim_start();
         if HARNESS.iter().any(|mark| start.starts_with(mark)) {
             self.push(Said::Other { ends: true });
@@ -241,7 +247,8 @@ fn openhands(reader: &mut Reader, record: &Value) {
                 reader.call(&Value::from(step), &Value::from(action), &bare);
             }
             None => {
-                let cause = if event["cause"].is_null() { Value::from(step - 1) } else { event["cause"].clone() };
+                let cause =
+                    if event["cause"].is_null() { Value::from(step - 1) } else { event["cause"].clone() };
                 reader.result(&cause, &event["content"]);
             }
         }
@@ -274,7 +281,7 @@ fn tau(reader: &mut Reader, dialogue: &Value) {
 }
 
 /// The sessions of a project, in the order of their paths.
-pub(crate) fn read(transcripts: &Path, project: &str, adapter: fn(&mut Reader, &Value)) -> Vec<Session> {
+pub(crate) fn read(transcripts: &Path, project: &str, adapter: Adapter) -> Vec<Session> {
     let mut paths = Vec::new();
     files(&transcripts.join(project), &mut paths);
     let mut seen = BTreeSet::new();
