@@ -416,7 +416,79 @@ mod tests {
         assert_eq!(by(Speaker::Tool, "Let me check the tests."), None);
     }
 
+    fn proofs(text: &str) -> Vec<Option<Proof>> {
+        let next = Next::Call("".into());
+        let units = units(text, &BlockKind::Text, Speaker::Assistant, Beside { next: &next, previous: "" });
+        units.into_iter().map(|unit| unit.proof).collect()
+    }
+
+    #[test]
+    fn units_are_proved_each_by_itself() {
+        use Proof::{Acknowledgement, Announced, Orientation};
+        assert_eq!(
+            proofs(
+                "Great! The tests pass. Now let me read the docs.\n\n- Let me look.\n\n```\nlet me look\n```"
+            ),
+            [Some(Acknowledgement), None, Some(Announced), None, None]
+        );
+        assert_eq!(
+            proofs("Now I have a clear picture. Let me write\nthe tests."),
+            [Some(Orientation), Some(Announced)]
+        );
+        // A quotation that is not closed goes on.
+        assert_eq!(proofs("Let me quote \"it. Let me look\"."), [None, None]);
+    }
+
+    #[test]
+    fn thoughts_need_no_call_and_acceptance_does() {
+        let alone = Beside { next: &Next::Other, previous: "" };
+        let thought = |text: &str| prove(text, &BlockKind::Thinking, Speaker::Assistant, alone);
+        assert_eq!(thought("Let me think about this more carefully."), Some(Proof::Musing));
+        for text in ["Understood.", "Sounds good!", "Good point.", "Let me think about `lower`."] {
+            assert_eq!(thought(text), None, "{text}");
+        }
+        assert_eq!(by(Speaker::Assistant, "Understood."), Some(Proof::Acknowledgement));
+    }
+
+    #[test]
+    fn choices_and_faults_are_covered_or_kept() {
+        let covered = |text: &str, next: &str, previous: &str| {
+            let next = Next::Call(next.into());
+            prove(text, &BlockKind::Text, Speaker::Assistant, Beside { next: &next, previous })
+        };
+        let edit = "Edit\nmatch token { the switch statement }";
+        assert_eq!(covered("Let me update it to use a switch statement.", edit, ""), Some(Proof::Covered));
+        assert_eq!(covered("Let me update it to use a lookup table.", edit, ""), None);
+        assert_eq!(covered("Let me fix these errors.", edit, "lint\n3 errors"), Some(Proof::Covered));
+        assert_eq!(covered("Let me fix these errors.", edit, "all fine"), None);
+    }
+
+    #[test]
+    fn what_is_asked_carries_no_statement_behind_it() {
+        for text in [
+            "Let me verify `it` is still used (it is for the parser).",
+            "Let me check if it is used - if so, it should be removed.",
+            "Let me update the test to reflect the behavior where both sides win.",
+            "I can see the file ends here.",
+            "I'll read the code, then I'll open a draft.",
+            "I need to keep both versions.",
+            "Adding it restores that.",
+            "I'm going to merge it.",
+        ] {
+            assert_eq!(by(Speaker::Assistant, text), None, "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_text_is_narrative_where_each_unit_is(text in "((let me|great|now|i see|the tests) ?[a-z ]{0,9}[.!:`\"\n]{0,2} ?){0,8}") {
+            let next = Next::Call("".into());
+            let beside = Beside { next: &next, previous: "" };
+            let units = units(&text, &BlockKind::Text, Speaker::Assistant, beside);
+            let every = units.iter().all(|unit| unit.proof.is_some());
+            prop_assert_eq!(prove(&text, &BlockKind::Text, Speaker::Assistant, beside).is_some(), every);
+        }
+
         #[test]
         fn what_holds_a_digit_is_never_narrative(text in "(let me check |now |ok[.] |[a-z ]{0,6}|[0-9]|\\PC){0,12}") {
             if text.chars().any(|char| char.is_ascii_digit()) {

@@ -116,8 +116,7 @@ fn announcement(lower: &str) -> Option<Announcement> {
     let table = table();
     let (opened, step) = opening(lower)?;
     let asked = first_of(lower, &table.asks, opened).unwrap_or(lower.len());
-    let looks =
-        |at: &usize| words(lower.get(opened..*at).unwrap_or_default()).any(|word| table.looks.contains(word));
+    let looks = |at: &usize| looks_at(lower.get(opened..*at).unwrap_or_default());
     let presumed = first_of(lower, &table.presumes, opened).filter(looks).unwrap_or(lower.len()).min(asked);
     let (said, stated, all) = (lower.get(opened..asked)?, lower.get(opened..presumed)?, lower.get(opened..)?);
     let chosen = first_of(stated, &table.chooses, 0).map(|at| opened + at);
@@ -126,6 +125,15 @@ fn announcement(lower: &str) -> Option<Announcement> {
         || states_something(stated)
         || !parts_hold_nothing(said, lower.get(asked..)?);
     (!refused).then_some(Announcement { opened, presumed, asked, chosen, step })
+}
+
+/// Whether a step looks at something, itself or in what it is taken for: `check`, `and see`, `to understand`.
+fn looks_at(step: &str) -> bool {
+    let mut before = "to";
+    words(step).any(|word| {
+        let behind = std::mem::replace(&mut before, word);
+        matches!(behind, "to" | "and" | "or" | "then" | "by") && table().looks.contains(word)
+    })
 }
 
 /// Whether something is said to be so. `that` behind a verb or a preposition points: `fix that`, `for that file`.
