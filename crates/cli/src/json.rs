@@ -70,6 +70,7 @@ pub(crate) fn explanation(explanation: &Explanation) -> Value {
         "what": explanation.what,
         "class": explanation.class.word(),
         "proof": explanation.proof,
+        "units": { "all": explanation.units.all, "narrative": explanation.units.narrative },
         "holds": holds,
         "effects": explanation.effects,
         "tokens": explanation.tokens.0,

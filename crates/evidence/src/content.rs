@@ -34,10 +34,32 @@ pub struct SpanContent<'a> {
 /// What follows a span in the same turn of the same agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Next {
-    /// A tool call: a stated intent is realised and recorded. With it the text of the call, as of [`call_text`].
+    /// Tool calls: a stated intent is realised and recorded. With it the texts of the calls up to the next prose,
+    /// as of [`call_text`].
     Call(Arc<str>),
     /// Anything else, or nothing.
     Other,
+}
+
+/// The texts of calls that follow one another, joined, until the limit.
+pub fn join_calls<'t>(calls: impl IntoIterator<Item = &'t str>) -> String {
+    let mut text = String::new();
+    for call in calls {
+        add_capped(&mut text, call);
+    }
+    text
+}
+
+/// Adds `own` as a line, cut so that no text is longer than the limit and a few line ends.
+fn add_capped(text: &mut String, own: &str) {
+    let mut end = own.len().min(CALL_TEXT_BYTES_MAX.saturating_sub(text.len()));
+    while !own.is_char_boundary(end) {
+        end -= 1;
+    }
+    if end > 0 {
+        text.push_str(own.get(..end).unwrap_or_default());
+        text.push('\n');
+    }
 }
 
 /// The longest text of a call that is looked at for what prose beside it names, in bytes.
@@ -46,14 +68,7 @@ pub const CALL_TEXT_BYTES_MAX: usize = 65_536;
 /// What a call says: its tool, its arguments and its results, one on a line, until the limit.
 pub fn call_text(blocks: &[BlockContent<'_>]) -> String {
     let mut text = String::new();
-    let mut add = |own: &str| {
-        let mut end = own.len().min(CALL_TEXT_BYTES_MAX.saturating_sub(text.len()));
-        while !own.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.push_str(own.get(..end).unwrap_or_default());
-        text.push('\n');
-    };
+    let mut add = |own: &str| add_capped(&mut text, own);
     for block in blocks {
         if let BlockKind::Call(facts) = &block.block.kind {
             add(&facts.tool);

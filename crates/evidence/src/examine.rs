@@ -12,11 +12,12 @@ use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker};
 use crate::atom::{self, Atom, Modality, Polarity};
 use crate::content::{self, BlockContent, SpanContent};
 use crate::effect::{Access, Effect, Outcome};
+use crate::narrative::{self, Beside, Proof, Unit};
 use crate::outcome::{self, ToolKind};
 pub use crate::place::ProjectFacts;
 use crate::tools::{self, ToolCall};
 use crate::trace::{Artifacts, Report};
-use crate::{narrative, rules, secrets};
+use crate::{rules, secrets};
 
 /// What one span proves.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub struct Examination {
     pub secrets: Vec<Secret>,
     /// Standing rules stated in it: the sentence's place in the decoded text.
     pub rules: Vec<(BlockRef, Range<usize>)>,
+    /// The units of prose in an utterance or in thinking, each with the proof that it is narrative where there is one.
+    pub units: Vec<(BlockRef, Unit)>,
 }
 
 /// A secret in a decoded text.
@@ -64,7 +67,7 @@ pub struct Examiner {
 struct Memory {
     shell: tools::ShellPlace,
     artifacts: Artifacts,
-    /// The text of the last call of the turn.
+    /// The texts of the last calls of the turn, the latest first.
     called: String,
 }
 
@@ -88,7 +91,8 @@ impl Examiner {
             }
         }
         found.unread(content);
-        let class = self.class(content, &call.effects, &found);
+        let units = self.units(content);
+        let class = class(content, &call.effects, &found, &units);
         self.remember(content);
         let evidence = SpanEvidence {
             class,
@@ -105,19 +109,25 @@ impl Examiner {
             programs: call.programs,
             secrets: found.secrets,
             rules: found.rules,
+            units,
         }
     }
 
-    /// Possible effects count as possible; only proof makes narrative.
-    fn class(&self, content: &SpanContent<'_>, effects: &[Effect], found: &Found) -> EvidentialClass {
-        let mutations = effects.iter().filter(|effect| effect.kind.access() == Access::Mutation);
-        if let Some(certainty) = mutations.map(|effect| effect.certainty).max() {
-            return EvidentialClass::SideEffecting(certainty);
+    /// The units of prose; of anything else there are none.
+    fn units(&self, content: &SpanContent<'_>) -> Vec<(BlockRef, Unit)> {
+        if !matches!(content.span.kind, SpanKind::Utterance | SpanKind::Thinking) {
+            return Vec::new();
         }
         let agent = content.blocks.first().and_then(|block| block.record.agent.as_ref());
         let memory = self.agents.get(&agent.cloned());
-        let called = memory.map_or("", |memory| memory.called.as_str());
-        proof(content, found, called).map_or(EvidentialClass::Structured, EvidentialClass::Narrative)
+        let previous = memory.map_or("", |memory| memory.called.as_str());
+        let beside = Beside { next: &content.next, previous };
+        let units = |block: &BlockContent<'_>| {
+            let found = narrative::units(&block.text, &block.block.kind, block.block.speaker, beside);
+            let at = block.at;
+            found.into_iter().map(move |unit| (at, unit))
+        };
+        content.blocks.iter().flat_map(units).collect()
     }
 
     /// Notes the call that later prose of the turn stands behind; somebody else's words end the turn.
@@ -125,7 +135,10 @@ impl Examiner {
         let Some(first) = content.blocks.first() else { return };
         let memory = self.agents.entry(first.record.agent.clone()).or_default();
         match content.span.kind {
-            SpanKind::Call => memory.called = content::call_text(&content.blocks),
+            SpanKind::Call => {
+                let own = content::call_text(&content.blocks);
+                memory.called = content::join_calls([own.as_str(), memory.called.as_str()]);
+            }
             SpanKind::Thinking | SpanKind::Meta => {}
             SpanKind::Utterance if first.block.speaker == Speaker::Assistant => {}
             SpanKind::Utterance
@@ -335,20 +348,33 @@ impl Found {
     }
 }
 
-/// The proof that every block is narrative; `called` is the text of the call before it.
-fn proof(content: &SpanContent<'_>, found: &Found, called: &str) -> Option<NarrativeProof> {
+/// Possible effects count as possible; only proof makes narrative.
+fn class(
+    content: &SpanContent<'_>,
+    effects: &[Effect],
+    found: &Found,
+    units: &[(BlockRef, Unit)],
+) -> EvidentialClass {
+    let mutations = effects.iter().filter(|effect| effect.kind.access() == Access::Mutation);
+    if let Some(certainty) = mutations.map(|effect| effect.certainty).max() {
+        return EvidentialClass::SideEffecting(certainty);
+    }
+    proof(content, found, units).map_or(EvidentialClass::Structured, EvidentialClass::Narrative)
+}
+
+/// The proof that every block is narrative.
+fn proof(content: &SpanContent<'_>, found: &Found, units: &[(BlockRef, Unit)]) -> Option<NarrativeProof> {
     let prose = matches!(content.span.kind, SpanKind::Utterance | SpanKind::Thinking);
-    let readable = found.unnameable.is_none() && found.secrets.is_empty() && !content.blocks.is_empty();
+    let readable = found.unnameable.is_none() && found.secrets.is_empty();
     if !prose || !readable {
         return None;
     }
-    let mut rule = None;
-    for block in &content.blocks {
-        let own =
-            narrative::prove(&block.text, &block.block.kind, block.block.speaker, &content.next, called)?;
-        rule.get_or_insert(own);
-    }
-    rule.map(NarrativeProof::by_rule)
+    let whole = |block: &BlockContent<'_>| {
+        let own = units.iter().filter(|(at, _)| *at == block.at).map(|(_, unit)| unit);
+        narrative::whole(&block.text, &block.block.kind, own)
+    };
+    let proofs: Option<Vec<Proof>> = content.blocks.iter().map(whole).collect();
+    proofs?.into_iter().max().map(|proof| NarrativeProof::by_rule(proof.rule()))
 }
 
 fn pin(content: &SpanContent<'_>, found: &Found) -> Option<Pin> {

@@ -32,6 +32,8 @@ pub struct Explanation {
     pub class: EvidentialClass,
     /// The rule that proves narrative.
     pub proof: Option<&'static str>,
+    /// How many units of its prose (sentences, list items, fences) there are, and how many are proved narrative.
+    pub units: Units,
     /// What it holds.
     pub holds: Omissions,
     /// Its effects, in words.
@@ -46,6 +48,15 @@ pub struct Explanation {
     pub protected_by: Vec<Operation>,
     /// What the gate says now.
     pub verdict: Result<Permit, CompactionRefused>,
+}
+
+/// How many units of prose there are, and how many of them are proved to hold no evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Units {
+    /// All of them; none where a span is not prose.
+    pub all: usize,
+    /// Those with a proof.
+    pub narrative: usize,
 }
 
 /// Explains the spans of `transcript`, or only the one numbered `only`.
@@ -105,6 +116,10 @@ fn explain_span(
         proof: match evidence.class {
             EvidentialClass::Narrative(proof) => Some(proof.rule()),
             EvidentialClass::Structured | EvidentialClass::SideEffecting(_) => None,
+        },
+        units: Units {
+            all: span.examination.units.len(),
+            narrative: span.examination.units.iter().filter(|(_, unit)| unit.proof.is_some()).count(),
         },
         holds: evidence.holds.clone(),
         effects: span.examination.effects.iter().map(describe).collect(),

@@ -8,7 +8,7 @@ use strongroom_core::transcript::{
     Arguments, Block, BlockKind, Bytes, Encoding, RecordKind, Scalar, SourceIndex, Speaker, TextRange,
     Visibility,
 };
-use strongroom_evidence::content::{BlockContent, Next, SpanContent, call_text};
+use strongroom_evidence::content::{BlockContent, Next, SpanContent, call_text, join_calls};
 use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts, Secret};
 
 use crate::tokens::{self, Estimate, Tokens};
@@ -131,25 +131,51 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// For each span, the call of the same agent that follows before anybody else speaks.
+/// For each span of prose, the calls of the same turn that follow it, up to the next prose.
 fn nexts(spans: &[(SpanContent<'_>, Tokens)]) -> Vec<Next> {
     let mut next = vec![Next::Other; spans.len()];
-    let mut following = Next::Other;
+    let mut run = CallRun::default();
     for ((content, _), slot) in spans.iter().zip(next.iter_mut()).rev() {
-        *slot = following.clone();
         let speaker = content.blocks.first().map(|block| block.block.speaker);
-        following = match content.span.kind {
-            SpanKind::Call => Next::Call(call_text(&content.blocks).into()),
-            SpanKind::Thinking | SpanKind::Meta => following,
-            SpanKind::Utterance if speaker == Some(Speaker::Assistant) => following,
+        match content.span.kind {
+            SpanKind::Call => run.push(call_text(&content.blocks)),
+            SpanKind::Meta => {}
+            SpanKind::Thinking => *slot = run.ahead(),
+            SpanKind::Utterance if speaker == Some(Speaker::Assistant) => *slot = run.ahead(),
             SpanKind::Utterance
             | SpanKind::OrphanResult
             | SpanKind::Attachment
             | SpanKind::Derived
-            | SpanKind::Opaque => Next::Other,
-        };
+            | SpanKind::Opaque => run = CallRun::default(),
+        }
     }
     next
+}
+
+/// Calls without prose between them, met from the last to the first.
+#[derive(Debug, Default)]
+struct CallRun {
+    texts: Vec<String>,
+    /// What prose before the run sees, once there is some.
+    seen: Option<Next>,
+}
+
+impl CallRun {
+    fn push(&mut self, text: String) {
+        // Behind prose another run begins.
+        if self.seen.take().is_some() {
+            self.texts.clear();
+        }
+        self.texts.push(text);
+    }
+
+    fn ahead(&mut self) -> Next {
+        if self.texts.is_empty() {
+            return Next::Other;
+        }
+        let joined = || Next::Call(join_calls(self.texts.iter().rev().map(String::as_str)).into());
+        self.seen.get_or_insert_with(joined).clone()
+    }
 }
 
 fn decode<'a>(transcript: &'a Transcript, span: &'a Span) -> Result<(SpanContent<'a>, Tokens)> {

@@ -15,6 +15,7 @@ use strongroom_evidence::atom;
 use strongroom_evidence::content::SpanContent;
 use strongroom_evidence::effect::{Access, Effect, Outcome, Target};
 use strongroom_evidence::examine::Examination;
+use strongroom_evidence::narrative::UnitKind;
 
 use crate::tokens::{self, Tokens};
 
@@ -240,7 +241,13 @@ impl Composer<'_> {
         if span.content.span.kind != SpanKind::Utterance || block.block.speaker != Speaker::Assistant {
             return None;
         }
-        let quote = block.text.lines().find_map(|text| self.quote(span, Speaker::Assistant, text))?;
+        // Units that are proved to hold nothing are left out first.
+        let telling = span.examination.units.iter().filter(|(at, unit)| {
+            *at == block.at && unit.proof.is_none() && !matches!(unit.kind, UnitKind::Fence | UnitKind::Table)
+        });
+        let quote = telling
+            .filter_map(|(_, unit)| block.text.get(unit.range.clone()))
+            .find_map(|text| self.quote(span, Speaker::Assistant, text))?;
         Some(Line { parts: vec![Part::Span(span.ordinal), Part::Words(" "), quote], covers: Vec::new() })
     }
 

@@ -79,6 +79,10 @@ fn long(explanation: &Explanation) -> String {
         format!("protected   {}", protected(explanation)),
         format!("verdict     {}", verdict(explanation)),
     ];
+    if explanation.units.all > 0 {
+        let units = explanation.units;
+        lines.push(format!("prose       {} of {} units proved narrative", units.narrative, units.all));
+    }
     lines.extend(explanation.proof.map(|rule| format!("proof       narrative by rule {rule}")));
     lines.extend(explanation.pinned.map(|why| format!("pinned      never reclaimed: {why}")));
     lines.extend(explanation.effects.iter().map(|effect| format!("effect      {effect}")));

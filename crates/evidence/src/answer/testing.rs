@@ -163,6 +163,7 @@ impl Written {
             programs: Vec::new(),
             secrets: Vec::new(),
             rules: Vec::new(),
+            units: Vec::new(),
         };
         self.events.push(Event { span, texts, examination });
         &mut self.events.last_mut().unwrap().examination
