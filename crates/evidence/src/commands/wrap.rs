@@ -12,6 +12,9 @@ pub struct Wrapper {
     pub(super) on: Vec<String>,
     sub: Option<String>,
     values: Option<Vec<String>>,
+    /// Words behind which the command stands; without one there is none.
+    #[serde(default)]
+    behind: Vec<String>,
     #[serde(default)]
     words: usize,
     #[serde(default)]
@@ -49,7 +52,21 @@ impl Wrapper {
         self.ways.contains(&way)
     }
 
+    /// What stands behind the first of the words that mark a command.
+    fn strip_to_mark(&self, words: &[Arg]) -> Option<Unwrapped<'_>> {
+        let sub = self.sub.as_deref();
+        if sub.is_some() && words.first().map(|word| word.text.as_str()) != sub {
+            return None;
+        }
+        let mark = words.iter().position(|word| self.behind.contains(&word.text))?;
+        let inner = words.get(mark + 1..).unwrap_or_default().to_vec();
+        (!inner.is_empty()).then(|| Unwrapped { wrapper: self, inner, assignments: Vec::new() })
+    }
+
     pub(super) fn strip(&self, words: &[Arg]) -> Option<Unwrapped<'_>> {
+        if !self.behind.is_empty() {
+            return self.strip_to_mark(words);
+        }
         let values = self.values.as_deref().unwrap_or_default();
         let mut rest = words;
         let mut left = self.words;
