@@ -111,23 +111,22 @@ fn values_are_read_glued_bundled_and_apart() {
     assert!(commands.parse(&words("rm -- -x")).operand(0) == Some("-x"));
 }
 
-/// Every process indexes the tables once; a debug build takes several times as long as a release build.
+/// Every process indexes the tables; it parses the rules of the programs that it meets and no others.
 #[test]
-fn tables_are_indexed_in_little_time() {
+fn rules_are_parsed_when_their_program_is_first_asked_for() {
     let start = std::time::Instant::now();
     let commands = Commands::load();
     let indexed = start.elapsed();
-    let lines =
-        ["git push origin main", "docker ps", "aws s3 ls", "npm test", "ls -la", "bd list", "tlmgr info x"];
-    for line in lines {
-        commands.find(&commands.parse(&words(line))).unwrap();
-    }
-    let found = start.elapsed() - indexed;
+    let parsed = || commands.entries.iter().filter(|entry| entry.rule.get().is_some()).count();
+    assert_eq!(parsed(), 0);
+    let start = std::time::Instant::now();
+    assert!(commands.find(&commands.parse(&words("git push origin main"))).is_some());
     println!(
-        "{} rules of {} programs indexed in {indexed:?}, the rules of {} programs parsed in {found:?}",
+        "{} rules of {} programs indexed in {indexed:?}; {} of git parsed in {:?}",
         commands.entries.len(),
         commands.by_program.len(),
-        lines.len()
+        parsed(),
+        start.elapsed()
     );
-    assert!(indexed.as_millis() < 100, "{indexed:?}");
+    assert!(parsed() <= commands.by_program["git"].len());
 }

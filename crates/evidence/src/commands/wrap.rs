@@ -12,6 +12,9 @@ pub struct Wrapper {
     pub(super) on: Vec<String>,
     sub: Option<String>,
     values: Option<Vec<String>>,
+    /// Options with which it runs no command.
+    #[serde(default)]
+    none: Vec<String>,
     /// Words behind which the command stands; without one there is none.
     #[serde(default)]
     behind: Vec<String>,
@@ -80,6 +83,9 @@ impl Wrapper {
                     break;
                 }
             } else if text.starts_with('-') && text.len() > 1 {
+                if self.none.iter().any(|none| none == text) {
+                    return None;
+                }
                 rest = if values.iter().any(|value| value == text) {
                     tail.get(1..).unwrap_or_default()
                 } else {
@@ -101,7 +107,9 @@ impl Wrapper {
                 break;
             }
         }
-        wanted.is_none().then(|| Unwrapped { wrapper: self, inner: rest.to_vec(), assignments })
+        // Nothing but options: the wrapper itself is asked for something.
+        let alone = rest.is_empty() && !words.is_empty();
+        (wanted.is_none() && !alone).then(|| Unwrapped { wrapper: self, inner: rest.to_vec(), assignments })
     }
 }
 
