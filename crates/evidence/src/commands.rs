@@ -247,7 +247,10 @@ struct Entry {
 #[derive(Debug, Default)]
 pub struct Commands {
     entries: Vec<Entry>,
-    by_program: BTreeMap<&'static str, Vec<usize>>,
+    /// Programs and `@lists` with the rules that name them, in order.
+    named: Vec<(&'static str, usize)>,
+    /// Words with the lists that hold them, in order.
+    members: Vec<(&'static str, &'static str)>,
     wrappers: Vec<Wrapper>,
     spelling: Lists,
     sets: Lists,
@@ -287,21 +290,29 @@ impl Commands {
                 commands.index(rule);
             }
         }
+        commands.members = commands.sets.members();
+        commands.named.sort_unstable();
         commands
     }
 
-    /// Notes the programs of a rule; they stand in its first line.
+    /// Notes the programs and lists of a rule; they stand in its first line.
     fn index(&mut self, text: &'static str) {
-        for program in quoted(text.split('\n').next().unwrap_or_default()) {
-            let programs = match program.strip_prefix('@') {
-                Some(set) => self.sets.words(set),
-                None => vec![program],
-            };
-            for program in programs {
-                self.by_program.entry(program).or_default().push(self.entries.len());
-            }
-        }
+        let at = self.entries.len();
+        self.named.extend(quoted(text.split('\n').next().unwrap_or_default()).map(|name| (name, at)));
         self.entries.push(Entry { text, rule: OnceLock::new() });
+    }
+
+    /// The rules that name a program, or a list that holds it, in the order of the tables.
+    fn rules_of(&self, program: &str) -> Vec<usize> {
+        let mut names = vec![program.to_owned()];
+        let mut rules = Vec::new();
+        while let Some(name) = names.pop() {
+            rules.extend(beginning_with(&self.named, &name).map(|(_, at)| *at));
+            names.extend(beginning_with(&self.members, &name).map(|(_, list)| format!("@{list}")));
+        }
+        rules.sort_unstable();
+        rules.dedup();
+        rules
     }
 
     fn rule(&self, at: usize) -> Option<&Rule> {
@@ -325,7 +336,7 @@ impl Commands {
     }
 
     fn position(&self, invocation: &Invocation) -> Option<(usize, usize)> {
-        self.by_program.get(invocation.program.as_str())?.iter().find_map(|&at| {
+        self.rules_of(&invocation.program).into_iter().find_map(|at| {
             let rule = self.rule(at)?;
             let used = rule.matches(invocation)?;
             let said = |verb| self.verb(invocation.operands.get(used..).unwrap_or_default()) == Some(verb);
@@ -347,7 +358,7 @@ impl Commands {
 
     /// Whether any rule speaks of `program`.
     pub fn knows(&self, program: &str) -> bool {
-        self.by_program.contains_key(program)
+        !self.rules_of(program).is_empty()
     }
 
     /// The command behind a wrapper, where `words` begin with one.
@@ -367,6 +378,16 @@ fn verb_of(word: &str, verbs: &BTreeMap<&str, Verb>) -> Option<Verb> {
         let read = outer.into_iter().flatten().find_map(known);
         if changes { Some(Verb::Change) } else { read }
     })
+}
+
+/// The pairs of an ordered list that begin with `name`.
+fn beginning_with<'p, T>(
+    pairs: &'p [(&'static str, T)],
+    name: &'p str,
+) -> impl Iterator<Item = &'p (&'static str, T)> {
+    let from = pairs.partition_point(|(own, _)| *own < name);
+    let own = pairs.get(from..).unwrap_or_default().iter();
+    own.take_while(move |(own, _)| *own == name)
 }
 
 /// Whether `word` is what `pattern` says; a `*` at its end or its beginning stands for anything.

@@ -39,6 +39,14 @@ impl Lists {
         all
     }
 
+    /// All words, each with the name of its list, in order.
+    pub(super) fn members(&self) -> Vec<(&'static str, &'static str)> {
+        let own = self.0.iter().flat_map(|(name, body)| quoted(body).map(move |word| (word, *name)));
+        let mut all: Vec<_> = own.collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Whether a list holds a word itself.
     pub(super) fn has(&self, name: &str, word: &str) -> bool {
         self.0.get(name).is_some_and(|body| quoted(body).any(|own| own == word))
