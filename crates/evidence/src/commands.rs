@@ -2,15 +2,22 @@
 //!
 //! A rule names kinds and where their targets stand; scope is never in the table but computed.
 
+mod lists;
+mod options;
+mod wrap;
+
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 use serde::Deserialize;
 use strongroom_core::evidence::Certainty;
 
+pub use self::wrap::{Unwrapped, Way, Wrapper};
+
+use self::lists::{Lists, quoted};
+use self::options::{OptionReader, program_name};
 use crate::effect::EffectKind;
-use crate::place::base_name;
 
 /// An expanded word of an invocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +60,15 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// Whether an option, or the operand where `name` has no dash, is present.
+    /// Whether an option, or the operand where `name` has no dash, is present. A `*` at the end stands for any
+    /// rest, one in front for any beginning.
     pub fn has(&self, name: &str) -> bool {
-        if name.starts_with(['-', '+']) {
+        if name.len() > 1 && (name.starts_with('*') || name.ends_with('*')) {
+            let dashed = name.starts_with(['-', '+']);
+            let options = self.options.iter().filter(|_| dashed).map(|(option, _)| option.as_str());
+            let operands = self.operands.iter().filter(|_| !dashed).map(|word| word.text.as_str());
+            options.chain(operands).any(|word| fits(name, word))
+        } else if name.starts_with(['-', '+']) {
             let behind = self.operands.iter().skip(self.behind_dashes.unwrap_or(usize::MAX));
             self.options.iter().any(|(option, _)| option == name)
                 || behind.into_iter().any(|word| word.text == name)
@@ -87,6 +100,12 @@ impl Invocation {
     }
 }
 
+/// Command lines that show what a rule is for; only tests read them.
+#[cfg(test)]
+type Examples = Vec<String>;
+#[cfg(not(test))]
+type Examples = serde::de::IgnoredAny;
+
 /// One rule.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,12 +113,17 @@ pub struct Rule {
     on: Vec<String>,
     #[serde(default)]
     sub: Vec<String>,
+    /// What the first word that is a known verb must say.
+    verb: Option<Verb>,
     #[serde(default)]
     any: Vec<String>,
     #[serde(default)]
     all: Vec<String>,
     #[serde(default)]
     none: Vec<String>,
+    /// The options that may be there; no other may.
+    #[serde(default)]
+    only: Vec<String>,
     #[serde(default)]
     min: usize,
     max: Option<usize>,
@@ -119,13 +143,15 @@ pub struct Rule {
     #[serde(default)]
     proof: Vec<String>,
     #[serde(rename = "match", default)]
-    matches: Vec<String>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples run as tests"))]
+    matches: Examples,
     #[serde(default)]
-    not_match: Vec<String>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples run as tests"))]
+    not_match: Examples,
     #[serde(skip)]
     like_regex: Option<Regex>,
     #[serde(skip)]
-    proof_regexes: Vec<Regex>,
+    proof_regexes: OnceLock<Vec<Regex>>,
     #[serde(skip)]
     parsed: Vec<RuleEffect>,
 }
@@ -139,6 +165,18 @@ pub struct RuleEffect {
     pub certainty: Certainty,
     /// Where its target stands in the invocation.
     pub slot: Slot,
+    /// The name of the target where nothing stands in the slot.
+    pub otherwise: Option<String>,
+}
+
+/// What a verb says of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Verb {
+    /// It only shows.
+    Read,
+    /// It changes something.
+    Change,
 }
 
 /// Where a target stands in an invocation.
@@ -198,189 +236,88 @@ impl Slot {
     }
 }
 
-/// A program that runs another command.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Wrapper {
-    on: Vec<String>,
-    sub: Option<String>,
-    values: Option<Vec<String>>,
-    #[serde(default)]
-    words: usize,
-    #[serde(default)]
-    ways: Vec<Way>,
-}
-
-/// How a wrapper runs its command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Way {
-    /// `NAME=value` may stand before the command.
-    Assigns,
-    /// With raised rights.
-    Root,
-    /// With operands from standard input.
-    Stdin,
-    /// For each of several things, perhaps none.
-    Unsure,
-}
-
-/// What a wrapper leaves.
+/// A rule that is parsed when its program is first asked for.
 #[derive(Debug)]
-pub struct Unwrapped<'t> {
-    /// The wrapper.
-    pub wrapper: &'t Wrapper,
-    /// The command behind it.
-    pub inner: Vec<Arg>,
-    /// Assignments in front of the command.
-    pub assignments: Vec<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Spelling {
-    long: Vec<String>,
-    letters: Vec<String>,
-    values: BTreeMap<String, Vec<String>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct RuleFile {
-    /// Names for lists of programs; a rule uses one as `@name`.
-    #[serde(default)]
-    sets: BTreeMap<String, Vec<String>>,
-    #[serde(default)]
-    rule: Vec<Rule>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct WrapperFile {
-    wrapper: Vec<Wrapper>,
+struct Entry {
+    text: &'static str,
+    rule: OnceLock<Option<Rule>>,
 }
 
 /// The rules, indexed by program.
 #[derive(Debug, Default)]
 pub struct Commands {
-    rules: Vec<Rule>,
-    by_program: BTreeMap<String, Vec<usize>>,
+    entries: Vec<Entry>,
+    /// Programs and `@lists` with the rules that name them, in order.
+    named: Vec<(&'static str, usize)>,
+    /// Words with the lists that hold them, in order.
+    members: Vec<(&'static str, &'static str)>,
     wrappers: Vec<Wrapper>,
-    spelling: Spelling,
+    spelling: Lists,
+    sets: Lists,
+    verbs: OnceLock<BTreeMap<&'static str, Verb>>,
 }
 
-const RULE_FILES: &[(&str, &str)] = &[
-    ("files.toml", include_str!("tables/files.toml")),
-    ("git.toml", include_str!("tables/git.toml")),
-    ("packages.toml", include_str!("tables/packages.toml")),
-    ("build.toml", include_str!("tables/build.toml")),
-    ("system.toml", include_str!("tables/system.toml")),
-    ("services.toml", include_str!("tables/services.toml")),
-];
-
-/// Other names of the same program.
-const ALIASES: &[(&str, &str)] = &[
-    ("python2", "python"),
-    ("python3", "python"),
-    ("pypy", "python"),
-    ("pypy3", "python"),
-    ("py", "python"),
-    ("ipython", "python"),
-    ("pip3", "pip"),
-    ("pip2", "pip"),
-    ("nodejs", "node"),
-    ("gsed", "sed"),
-    ("gawk", "awk"),
-    ("mawk", "awk"),
-    ("nawk", "awk"),
-    ("gfind", "find"),
-    ("egrep", "grep"),
-    ("fgrep", "grep"),
-    ("zgrep", "grep"),
-    ("ggrep", "grep"),
-    ("sh", "bash"),
-    ("zsh", "bash"),
-    ("dash", "bash"),
-    ("ksh", "bash"),
-    ("ash", "bash"),
-    ("fish", "bash"),
-    ("podman", "docker"),
-    ("nerdctl", "docker"),
-    ("k", "kubectl"),
-    ("oc", "kubectl"),
-    ("docker-compose", "docker compose"),
-    ("apt-get", "apt"),
-    ("aptitude", "apt"),
-    ("gmake", "make"),
-    ("gcp", "cp"),
-    ("gmv", "mv"),
-    ("grm", "rm"),
-    ("mariadb", "mysql"),
-    ("gtar", "tar"),
-    ("bsdtar", "tar"),
-    ("tofu", "terraform"),
-    ("https", "http"),
-    ("xh", "http"),
-    ("vim", "vi"),
-    ("nvim", "vi"),
-    ("source", "."),
-    ("mamba", "conda"),
-    ("micromamba", "conda"),
-    ("dnf", "yum"),
-    ("microdnf", "yum"),
-    ("batcat", "bat"),
-    ("fdfind", "fd"),
-    ("tsx", "ts-node"),
-    ("hg.exe", "hg"),
-    ("go1", "go"),
+const RULE_FILES: &[&str] = &[
+    include_str!("tables/files.toml"),
+    include_str!("tables/git.toml"),
+    include_str!("tables/packages.toml"),
+    include_str!("tables/build.toml"),
+    include_str!("tables/system.toml"),
+    include_str!("tables/services.toml"),
+    include_str!("tables/programs.toml"),
 ];
 
 /// The table that is built into the program.
 pub fn table() -> &'static Commands {
-    static TABLE: LazyLock<Commands> = LazyLock::new(|| Commands::load().unwrap_or_default());
+    static TABLE: LazyLock<Commands> = LazyLock::new(Commands::load);
     &TABLE
 }
 
+/// How many words behind a sub-command may be its verb.
+const VERB_WITHIN: usize = 3;
+
 impl Commands {
-    /// Reads the embedded tables.
-    ///
-    /// # Errors
-    /// A sentence naming the file and what is wrong in it.
-    pub fn load() -> Result<Self, String> {
-        let spelling = toml::from_str(include_str!("tables/options.toml"))
-            .map_err(|error| format!("options.toml: {error}"))?;
-        let wrappers: WrapperFile = toml::from_str(include_str!("tables/wrappers.toml"))
-            .map_err(|error| format!("wrappers.toml: {error}"))?;
-        let mut commands = Self { spelling, wrappers: wrappers.wrapper, ..Self::default() };
-        for (name, text) in RULE_FILES {
-            let file: RuleFile = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
-            for mut rule in file.rule {
-                if let Some(set) = rule.on.first().and_then(|name| file.sets.get(name.strip_prefix('@')?)) {
-                    rule.on.clone_from(set);
-                }
-                commands.add(rule).map_err(|error| format!("{name}: {error}"))?;
+    /// Indexes the embedded tables. That each rule can be parsed is proved by a test; one that cannot is left out.
+    pub fn load() -> Self {
+        let mut commands = Self {
+            spelling: Lists::scan(include_str!("tables/options.toml")),
+            sets: Lists::scan(include_str!("tables/sets.toml")),
+            wrappers: wrap::read(include_str!("tables/wrappers.toml")).unwrap_or_default(),
+            ..Self::default()
+        };
+        for text in RULE_FILES {
+            for rule in text.split("[[rule]]\n").skip(1) {
+                commands.index(rule);
             }
         }
-        Ok(commands)
+        commands.members = commands.sets.members();
+        commands.named.sort_unstable();
+        commands
     }
 
-    fn add(&mut self, mut rule: Rule) -> Result<(), String> {
-        if let Some(like) = &rule.like {
-            rule.like_regex = Some(Regex::new(like).map_err(|error| error.to_string())?);
+    /// Notes the programs and lists of a rule; they stand in its first line.
+    fn index(&mut self, text: &'static str) {
+        let at = self.entries.len();
+        self.named.extend(quoted(text.split('\n').next().unwrap_or_default()).map(|name| (name, at)));
+        self.entries.push(Entry { text, rule: OnceLock::new() });
+    }
+
+    /// The rules that name a program, or a list that holds it, in the order of the tables.
+    fn rules_of(&self, program: &str) -> Vec<usize> {
+        let mut names = vec![program.to_owned()];
+        let mut rules = Vec::new();
+        while let Some(name) = names.pop() {
+            rules.extend(beginning_with(&self.named, &name).map(|(_, at)| *at));
+            names.extend(beginning_with(&self.members, &name).map(|(_, list)| format!("@{list}")));
         }
-        for proof in &rule.proof {
-            rule.proof_regexes.push(Regex::new(proof).map_err(|error| error.to_string())?);
-        }
-        for effect in &rule.effects {
-            rule.parsed.push(
-                parse_effect(effect).ok_or_else(|| format!("{effect:?} is no effect of {:?}", rule.on))?,
-            );
-        }
-        if rule.matches.len() < 2 || rule.not_match.is_empty() {
-            return Err(format!("the rule for {:?} {:?} has too few examples", rule.on, rule.sub));
-        }
-        for program in &rule.on {
-            self.by_program.entry(program.clone()).or_default().push(self.rules.len());
-        }
-        self.rules.push(rule);
-        Ok(())
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    fn rule(&self, at: usize) -> Option<&Rule> {
+        let entry = self.entries.get(at)?;
+        entry.rule.get_or_init(|| Rule::parse(entry.text, &self.sets).ok()).as_ref()
     }
 
     /// Splits a command line into options and operands.
@@ -389,216 +326,111 @@ impl Commands {
         let (program, extra) = program_name(&program.text);
         let mut invocation = Invocation { program, ..Invocation::default() };
         invocation.operands.extend(extra.map(Arg::literal));
-        let mut reader = OptionReader::new(self, &invocation.program);
-        reader.read(rest, &mut invocation);
+        OptionReader::new(&self.spelling, &invocation.program).read(rest, &mut invocation);
         invocation
     }
 
     /// The first rule that matches, with the number of operands its sub-command takes.
     pub fn find(&self, invocation: &Invocation) -> Option<(&Rule, usize)> {
-        self.position(invocation).and_then(|(at, used)| Some((self.rules.get(at)?, used)))
+        self.position(invocation).and_then(|(at, used)| Some((self.rule(at)?, used)))
     }
 
     fn position(&self, invocation: &Invocation) -> Option<(usize, usize)> {
-        self.by_program.get(&invocation.program)?.iter().find_map(|&at| {
-            let used = self.rules.get(at)?.matches(invocation)?;
-            Some((at, used))
+        self.rules_of(&invocation.program).into_iter().find_map(|at| {
+            let rule = self.rule(at)?;
+            let used = rule.matches(invocation)?;
+            let said = |verb| self.verb(invocation.operands.get(used..).unwrap_or_default()) == Some(verb);
+            rule.verb.is_none_or(said).then_some((at, used))
         })
+    }
+
+    /// What the first word says that is a known verb.
+    fn verb(&self, operands: &[Arg]) -> Option<Verb> {
+        let verbs = self.verbs.get_or_init(|| {
+            let read = self.sets.words("read-verbs").into_iter().map(|word| (word, Verb::Read));
+            let change = self.sets.words("change-verbs").into_iter().map(|word| (word, Verb::Change));
+            read.chain(change).collect()
+        });
+        let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b':');
+        let words = operands.iter().take(VERB_WITHIN).map(|operand| operand.text.as_str());
+        words.take_while(|word| word.bytes().all(plain)).find_map(|word| verb_of(word, verbs))
     }
 
     /// Whether any rule speaks of `program`.
     pub fn knows(&self, program: &str) -> bool {
-        self.by_program.contains_key(program)
+        !self.rules_of(program).is_empty()
     }
 
     /// The command behind a wrapper, where `words` begin with one.
     pub fn unwrap_command(&self, words: &[Arg]) -> Option<Unwrapped<'_>> {
-        let (first, rest) = words.split_first()?;
-        let (program, _) = program_name(&first.text);
-        self.wrappers
-            .iter()
-            .filter(|wrapper| wrapper.on.contains(&program))
-            .find_map(|wrapper| wrapper.strip(rest))
+        wrap::unwrap(&self.wrappers, words)
     }
 }
 
-impl Wrapper {
-    /// Whether it runs its command this way.
-    pub fn is(&self, way: Way) -> bool {
-        self.ways.contains(&way)
-    }
-
-    fn strip(&self, words: &[Arg]) -> Option<Unwrapped<'_>> {
-        let values = self.values.as_deref().unwrap_or_default();
-        let mut rest = words;
-        let mut left = self.words;
-        let mut assignments = Vec::new();
-        let mut wanted = self.sub.as_deref();
-        while let Some((first, tail)) = rest.split_first() {
-            let text = first.text.as_str();
-            if text == "--" {
-                rest = tail;
-                if wanted.is_none() && left == 0 {
-                    break;
-                }
-            } else if text.starts_with('-') && text.len() > 1 {
-                rest = if values.iter().any(|value| value == text) {
-                    tail.get(1..).unwrap_or_default()
-                } else {
-                    tail
-                };
-            } else if let Some(sub) = wanted {
-                if sub != text && !(sub == "exec" && text == "x") {
-                    return None;
-                }
-                wanted = None;
-                rest = tail;
-            } else if self.is(Way::Assigns) && is_assignment(text) {
-                assignments.push(text.to_owned());
-                rest = tail;
-            } else if left > 0 {
-                left -= 1;
-                rest = tail;
-            } else {
-                break;
-            }
-        }
-        wanted.is_none().then(|| Unwrapped { wrapper: self, inner: rest.to_vec(), assignments })
-    }
-}
-
-fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+/// What a word says: itself, or a part of it at its beginning or its end; that a part of it changes something weighs
+/// more.
+fn verb_of(word: &str, verbs: &BTreeMap<&str, Verb>) -> Option<Verb> {
+    let known = |word: &str| verbs.get(word).copied();
+    let mut parts = word.split(['-', '_', ':']);
+    known(word).or_else(|| {
+        let changes = parts.clone().any(|part| known(part) == Some(Verb::Change));
+        let outer = [parts.next(), parts.next_back()];
+        let read = outer.into_iter().flatten().find_map(known);
+        if changes { Some(Verb::Change) } else { read }
     })
 }
 
-/// The plain name of a program, and a first operand that the name stands for.
-fn program_name(text: &str) -> (String, Option<&'static str>) {
-    let mut name = base_name(text).strip_suffix(".exe").unwrap_or(base_name(text)).to_owned();
-    let versioned = ["python", "pip", "node", "ruby", "perl", "php", "lua", "gcc", "g++", "clang", "go"];
-    if let Some(stem) = versioned.iter().find(|stem| {
-        name.strip_prefix(**stem).is_some_and(|rest| {
-            rest.len() > 1 && rest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
-        })
-    }) {
-        (*stem).clone_into(&mut name);
-    }
-    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| (*name).to_owned());
-    match name.split_once(' ') {
-        Some((program, "compose")) => (program.to_owned(), Some("compose")),
-        _ => (name, None),
+/// The pairs of an ordered list that begin with `name`.
+fn beginning_with<'p, T>(
+    pairs: &'p [(&'static str, T)],
+    name: &'p str,
+) -> impl Iterator<Item = &'p (&'static str, T)> {
+    let from = pairs.partition_point(|(own, _)| *own < name);
+    let own = pairs.get(from..).unwrap_or_default().iter();
+    own.take_while(move |(own, _)| *own == name)
+}
+
+/// Whether `word` is what `pattern` says; a `*` at its end or its beginning stands for anything.
+fn fits(pattern: &str, word: &str) -> bool {
+    match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
+        (Some(stem), _) => word.starts_with(stem),
+        (None, Some(ending)) => word.ends_with(ending),
+        (None, None) => word == pattern,
     }
 }
 
 fn parse_effect(text: &str) -> Option<RuleEffect> {
     let (kind, slot) = text.split_once(' ').unwrap_or((text, "nothing"));
+    let (slot, otherwise) = slot.split_once('|').map_or((slot, None), |(slot, name)| (slot, Some(name)));
     let (kind, certainty) = match kind.strip_suffix('?') {
         Some(kind) => (kind, Certainty::Possible),
         None => (kind, Certainty::Definite),
     };
-    Some(RuleEffect { kind: EffectKind::from_word(kind)?, certainty, slot: Slot::from_word(slot)? })
-}
-
-/// How bundled letters are spelled: behind a dash the rest of the word is the value of a letter that takes one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Bundle {
-    Bare,
-    Dashed,
-}
-
-struct OptionReader<'a> {
-    values: &'a [String],
-    long: bool,
-    letters: bool,
-}
-
-impl<'a> OptionReader<'a> {
-    fn new(commands: &'a Commands, program: &str) -> Self {
-        Self {
-            values: commands.spelling.values.get(program).map(Vec::as_slice).unwrap_or_default(),
-            long: commands.spelling.long.iter().any(|one| one == program),
-            letters: commands.spelling.letters.iter().any(|one| one == program),
-        }
-    }
-
-    fn takes_value(&self, name: &str) -> bool {
-        self.values.iter().any(|value| value == name)
-    }
-
-    fn read(&mut self, words: &[Arg], out: &mut Invocation) {
-        let mut rest = words;
-        while let Some((first, tail)) = rest.split_first() {
-            rest = tail;
-            let text = first.text.as_str();
-            if text == "--" {
-                out.behind_dashes = Some(out.operands.len());
-                out.options.push(("--".to_owned(), None));
-                out.operands.extend_from_slice(rest);
-                return;
-            }
-            if self.letters && out.operands.is_empty() && out.options.is_empty() && !text.starts_with('-') {
-                rest = self.bundle(Bundle::Bare, text, rest, out);
-            } else if let Some(name) = text.strip_prefix('-').filter(|name| !name.is_empty()) {
-                let glued = self.long || name.starts_with('-');
-                rest = if glued {
-                    self.long(first, rest, out)
-                } else {
-                    self.bundle(Bundle::Dashed, name, rest, out)
-                };
-            } else {
-                out.operands.push(first.clone());
-            }
-        }
-    }
-
-    fn long<'w>(&self, word: &Arg, rest: &'w [Arg], out: &mut Invocation) -> &'w [Arg] {
-        if let Some((name, value)) = word.text.split_once('=') {
-            out.options.push((name.to_owned(), Some(Arg { text: value.to_owned(), shape: word.shape })));
-            return rest;
-        }
-        if self.takes_value(&word.text)
-            && let Some((value, tail)) = rest.split_first()
-        {
-            out.options.push((word.text.clone(), Some(value.clone())));
-            return tail;
-        }
-        out.options.push((word.text.clone(), None));
-        rest
-    }
-
-    /// Bundled letters; the rest of the word, or the next word, is the value of a letter that takes one.
-    fn bundle<'w>(&self, kind: Bundle, letters: &str, rest: &'w [Arg], out: &mut Invocation) -> &'w [Arg] {
-        let apart = kind == Bundle::Bare;
-        for (at, letter) in letters.char_indices() {
-            let name = format!("-{letter}");
-            let glued = letters.get(at + letter.len_utf8()..).unwrap_or_default();
-            if self.takes_value(&name) {
-                if !glued.is_empty() && !apart {
-                    out.options.push((name, Some(Arg::literal(glued.strip_prefix('=').unwrap_or(glued)))));
-                    return rest;
-                }
-                if glued.is_empty() || apart {
-                    let (value, tail) =
-                        rest.split_first().map_or((None, rest), |(value, tail)| (Some(value.clone()), tail));
-                    out.options.push((name, value));
-                    for other in glued.chars() {
-                        out.options.push((format!("-{other}"), None));
-                    }
-                    return tail;
-                }
-            }
-            out.options.push((name, None));
-        }
-        if letters.chars().nth(1).is_some() {
-            out.options.push((format!("-{letters}"), None));
-        }
-        rest
-    }
+    Some(RuleEffect {
+        kind: EffectKind::from_word(kind)?,
+        certainty,
+        slot: Slot::from_word(slot)?,
+        otherwise: otherwise.map(str::to_owned),
+    })
 }
 
 impl Rule {
+    /// Reads one rule of a table.
+    fn parse(text: &str, sets: &Lists) -> Result<Self, String> {
+        let mut rule: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        for list in [&mut rule.sub, &mut rule.any, &mut rule.all, &mut rule.none, &mut rule.only] {
+            sets.expand(list);
+        }
+        if let Some(like) = &rule.like {
+            rule.like_regex = Some(Regex::new(like).map_err(|error| error.to_string())?);
+        }
+        for effect in &rule.effects {
+            let parsed = parse_effect(effect);
+            rule.parsed.push(parsed.ok_or_else(|| format!("{effect:?} is no effect of {:?}", rule.on))?);
+        }
+        Ok(rule)
+    }
+
     /// The number of operands the sub-command takes, where the rule matches.
     fn matches(&self, invocation: &Invocation) -> Option<usize> {
         let used = if self.sub.is_empty() {
@@ -611,6 +443,7 @@ impl Rule {
         let fits = (self.any.is_empty() || self.any.iter().any(has))
             && self.all.iter().all(has)
             && !self.none.iter().any(has)
+            && (self.only.is_empty() || invocation.options.iter().all(|(name, _)| self.allows(name)))
             && operands >= self.min
             && self.max.is_none_or(|max| operands <= max)
             && self.like_regex.as_ref().is_none_or(|like| {
@@ -619,9 +452,14 @@ impl Rule {
         fits.then_some(used)
     }
 
+    fn allows(&self, option: &str) -> bool {
+        self.only.iter().any(|pattern| fits(pattern, option))
+    }
+
     /// Whether the text of a result proves success.
     pub fn proves(&self, text: &str) -> bool {
-        self.proof_regexes.iter().any(|proof| proof.is_match(text))
+        let compiled = || self.proof.iter().filter_map(|proof| Regex::new(proof).ok()).collect();
+        self.proof_regexes.get_or_init(compiled).iter().any(|proof| proof.is_match(text))
     }
 
     /// The effects.
@@ -634,9 +472,7 @@ fn sub_words(sub: &str, invocation: &Invocation) -> Option<usize> {
     let mut used = 0;
     for word in sub.split(' ') {
         let own = invocation.operand(used)?;
-        let same =
-            word == "*" || own == word || word.strip_suffix('*').is_some_and(|stem| own.starts_with(stem));
-        if !same {
+        if !fits(word, own) {
             return None;
         }
         used += 1;
@@ -645,60 +481,4 @@ fn sub_words(sub: &str, invocation: &Invocation) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shell::{self, Node, Part};
-
-    fn words(line: &str) -> Vec<Arg> {
-        let script = shell::parse(line).unwrap();
-        let Node::Simple(simple) = &script.0[0].node else { panic!("{line}") };
-        simple
-            .words
-            .iter()
-            .map(|word| {
-                let text = word.parts.iter().map(|part| match part {
-                    Part::Bare(text) | Part::Quoted(text) | Part::Unknown(text) | Part::Output(text) => {
-                        text.as_str()
-                    }
-                    Part::Variable(name) => name.as_str(),
-                });
-                Arg::literal(text.collect::<String>())
-            })
-            .collect()
-    }
-
-    #[test]
-    fn every_rule_matches_its_examples_and_not_its_counter_examples() {
-        let commands = Commands::load().unwrap();
-        let mut problems = Vec::new();
-        for (at, rule) in commands.rules.iter().enumerate() {
-            let found = |line: &String| commands.position(&commands.parse(&words(line))).map(|(at, _)| at);
-            for line in &rule.matches {
-                if found(line) != Some(at) {
-                    let other =
-                        found(line).map(|other| (&commands.rules[other].on, &commands.rules[other].matches));
-                    problems.push(format!("{line:?} should be {:?} {:?}, is {other:?}", rule.on, rule.sub));
-                }
-            }
-            for line in &rule.not_match {
-                if found(line) == Some(at) {
-                    problems.push(format!("{line:?} should not be {:?} {:?}", rule.on, rule.sub));
-                }
-            }
-        }
-        assert!(problems.is_empty(), "{}", problems.join("\n"));
-    }
-
-    #[test]
-    fn values_are_read_glued_bundled_and_apart() {
-        let commands = Commands::load().unwrap();
-        let value =
-            |line: &str, name: &str| commands.parse(&words(line)).value(&[name]).map(|arg| arg.text.clone());
-        assert_eq!(value("curl -XPOST u", "-X").as_deref(), Some("POST"));
-        assert_eq!(value("curl --request=POST u", "--request").as_deref(), Some("POST"));
-        assert_eq!(value("tar xzf a.tgz -C d", "-f").as_deref(), Some("a.tgz"));
-        assert_eq!(value("git -C d commit -am msg", "-m").as_deref(), Some("msg"));
-        assert_eq!(value("tar -xf a.tgz -C/etc", "-C").as_deref(), Some("/etc"));
-        assert!(commands.parse(&words("rm -- -x")).operand(0) == Some("-x"));
-    }
-}
+mod tests;

@@ -673,7 +673,7 @@ impl<'a> Tracer<'a> {
 
     /// What the table says of a call.
     fn by_table(&mut self, call: &Call<'_>) {
-        if is_help(call.words) {
+        if is_help(call.words) || shows_usage(call.words) {
             return self.emit(EffectKind::EnvRead, Target::Unknown, call.guard);
         }
         let table = commands::table();
@@ -1069,6 +1069,15 @@ fn is_help(words: &[Arg]) -> bool {
     words.get(1).is_some_and(|word| matches!(word.text.as_str(), "--help" | "--version")) && words.len() == 2
 }
 
+/// `PROGRAM SUB… --help` of a program that is known. Behind a word that runs something else the question is for that.
+fn shows_usage(words: &[Arg]) -> bool {
+    const RUNS: &[&str] = &["run", "exec", "x", "dlx", "shutdown", "halt"];
+    let last = words.last().map(|word| word.text.as_str());
+    matches!(last, Some("--help" | "-h"))
+        && asks_for_help(words)
+        && !words.iter().any(|word| RUNS.contains(&word.text.as_str()))
+}
+
 /// `PROGRAM SUB… --help`: nothing but plain words before it.
 fn asks_for_help(words: &[Arg]) -> bool {
     let Some((last, rest)) = words.split_last() else { return false };
@@ -1077,7 +1086,9 @@ fn asks_for_help(words: &[Arg]) -> bool {
             && word.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     let names = rest.iter().all(plain) && !rest.is_empty() && rest.len() <= 3;
-    matches!(last.text.as_str(), "--help" | "-h" | "help" | "--version")
+    let alone = rest.len() == 1
+        && matches!(last.text.as_str(), "-V" | "-help" | "-version" | "-?" | "version" | "--usage");
+    (alone || matches!(last.text.as_str(), "--help" | "-h" | "help" | "--version"))
         && names
         && !rest.iter().any(|word| word.text.starts_with('-'))
 }

@@ -104,7 +104,8 @@ impl Tracer<'_> {
                     return vec![self.unnamed(effect.kind, call)];
                 }
                 let words: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
-                let words = if words.is_empty() { call.program.clone() } else { words.join(" ") };
+                let unnamed = || effect.otherwise.clone().unwrap_or_else(|| call.program.clone());
+                let words = if words.is_empty() { unnamed() } else { words.join(" ") };
                 let scope = self.scope_in_call(effect.kind, &words, call);
                 return vec![(Target::Named(words), Some(scope))];
             }

@@ -184,6 +184,13 @@ pub(super) fn other(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
     }
     let invocation = &call.invocation;
     let code = invocation.values(&["-e", "-E", "-r"]);
+    let tells = invocation.options.iter().any(|(name, _)| {
+        matches!(name.as_str(), "-m" | "-i" | "--info" | "--ini" | "--modules") || name.starts_with("--r")
+    });
+    if invocation.program == "php" && tells && code.is_empty() {
+        tracer.emit(EffectKind::EnvRead, Target::Unknown, call.guard);
+        return true;
+    }
     let in_place = invocation.options.iter().any(|(name, _)| name == "-i" || name.starts_with("-i."));
     let syntax_only = matches!(invocation.program.as_str(), "perl" | "ruby" | "php")
         && words.first().is_some_and(|w| matches!(w.text.as_str(), "-c" | "-wc" | "-l"));
