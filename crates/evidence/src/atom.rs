@@ -4,6 +4,7 @@ mod lex;
 mod number;
 mod scope;
 mod token;
+mod words;
 
 use std::ops::Range;
 
@@ -48,20 +49,43 @@ pub enum Modality {
     Required,
 }
 
-impl Atom {
-    fn new(kind: AtomKind, range: Range<usize>, norm: String) -> Self {
-        Self { kind, range, norm, polarity: Polarity::Positive, modality: Modality::Asserted }
+/// An atom without its normal form: enough to count and to place it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// What kind of item.
+    pub kind: AtomKind,
+    /// Where it stands in the decoded text, in bytes.
+    pub range: Range<usize>,
+    /// Whether a negation reaches it.
+    pub polarity: Polarity,
+    /// Whether it is said to be so, or only planned or supposed.
+    pub modality: Modality,
+}
+
+impl Mark {
+    fn new(kind: AtomKind, range: Range<usize>) -> Self {
+        Self { kind, range, polarity: Polarity::Positive, modality: Modality::Asserted }
+    }
+
+    /// The atom with its normal form; `text` is the text it was found in.
+    pub fn atom(self, text: &str) -> Atom {
+        let norm = normal_form(self.kind, text.get(self.range.clone()).unwrap_or_default());
+        Atom { kind: self.kind, range: self.range, norm, polarity: self.polarity, modality: self.modality }
     }
 }
 
-/// The atoms of a text, in order of their first byte; ranges may lie inside one another.
+/// Marks the atoms of a text, in order of their first byte; ranges may lie inside one another.
 ///
 /// Ranges stand on character boundaries. The time is linear in the text.
+pub fn scan(text: &str) -> Vec<Mark> {
+    let mut marks = lex::lex(text);
+    scope::apply(text, &mut marks);
+    marks
+}
+
+/// The atoms of a text: [`scan`] with normal forms.
 pub fn extract(text: &str) -> Vec<Atom> {
-    let mut atoms = lex::lex(text);
-    scope::apply(text, &mut atoms);
-    atoms.sort_by_key(|atom| (atom.range.start, std::cmp::Reverse(atom.range.end)));
-    atoms
+    scan(text).into_iter().map(|mark| mark.atom(text)).collect()
 }
 
 /// The normal form of `text`, read as an atom of `kind`. Applying it twice changes nothing.

@@ -1,10 +1,13 @@
 //! Cue words by table: negations, plans, conditions, demands, claims.
 
+mod phrases;
+
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
+
+pub(crate) use phrases::{List, Phrases};
 
 /// What a cue does to its sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,86 +55,49 @@ struct Table {
     decision: Vec<String>,
 }
 
-/// One automaton for the polarity of everything, one for the tone of prose.
-struct Cues {
-    polarity: Option<(AhoCorasick, Vec<Cue>)>,
-    tone: Option<(AhoCorasick, Vec<Cue>)>,
-}
+/// The groups of cues: of each, the longest that begin at a place count, and none inside another.
+const POLARITY: usize = 0;
+const TONE: usize = 1;
 
-static CUES: LazyLock<Cues> = LazyLock::new(|| {
+static CUES: LazyLock<Phrases<Cue>> = LazyLock::new(|| {
     let table: Table = toml::from_str(include_str!("tables/cues.toml")).unwrap_or_default();
-    let polarity = [
-        (&table.negation, Cue::Negation),
-        (&table.negation_left, Cue::NegationLeft),
-        (&table.negation_pseudo, Cue::Pseudo),
-        (&table.terminator, Cue::Terminator),
-    ];
-    let tone = [
-        (&table.planned, Cue::Planned),
-        (&table.hypothetical, Cue::Hypothetical),
-        (&table.required, Cue::Required),
-        (&table.claim, Cue::Claim),
-        (&table.decision, Cue::Decision),
-    ];
-    Cues { polarity: build(&polarity), tone: build(&tone) }
+    let list = |words, group, means| List { words, group, means };
+    Phrases::new(&[
+        list(&table.negation, POLARITY, Cue::Negation),
+        list(&table.negation_left, POLARITY, Cue::NegationLeft),
+        list(&table.negation_pseudo, POLARITY, Cue::Pseudo),
+        list(&table.terminator, POLARITY, Cue::Terminator),
+        list(&table.planned, TONE, Cue::Planned),
+        list(&table.hypothetical, TONE, Cue::Hypothetical),
+        list(&table.required, TONE, Cue::Required),
+        list(&table.claim, TONE, Cue::Claim),
+        list(&table.decision, TONE, Cue::Decision),
+    ])
 });
 
-fn build(lists: &[(&Vec<String>, Cue)]) -> Option<(AhoCorasick, Vec<Cue>)> {
-    let words: Vec<&String> = lists.iter().flat_map(|(words, _)| words.iter()).collect();
-    let cues = lists.iter().flat_map(|(words, cue)| std::iter::repeat_n(*cue, words.len())).collect();
-    let automaton = AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::DFA))
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(words)
-        .ok()?;
-    Some((automaton, cues))
+/// All cues of a text, in order of their first byte.
+pub(crate) fn all(text: &str) -> Vec<Found> {
+    CUES.find(text).into_iter().map(|(range, cue)| Found { cue, range }).collect()
 }
 
 /// Negations, what looks like them, and what ends their reach.
 pub fn polarity(text: &str) -> Vec<Found> {
-    find(CUES.polarity.as_ref(), text)
+    let mut found = all(text);
+    found.retain(|found| found.cue.is_polar());
+    found
 }
 
 /// Plans, conditions, demands, claims and decisions.
 pub fn tone(text: &str) -> Vec<Found> {
-    find(CUES.tone.as_ref(), text)
+    let mut found = all(text);
+    found.retain(|found| !found.cue.is_polar());
+    found
 }
 
-fn find(cues: Option<&(AhoCorasick, Vec<Cue>)>, text: &str) -> Vec<Found> {
-    let Some((automaton, kinds)) = cues else { return Vec::new() };
-    automaton
-        .find_iter(text)
-        .filter(|found| is_word(text, found.start()..found.end()))
-        .filter_map(|found| {
-            Some(Found { cue: *kinds.get(found.pattern().as_usize())?, range: found.start()..found.end() })
-        })
-        .collect()
-}
-
-/// Whether a match stands alone. Scripts without spaces between words need no boundary.
-pub(crate) fn is_word(text: &str, range: Range<usize>) -> bool {
-    let bytes = text.as_bytes();
-    let own = bytes.get(range.clone()).unwrap_or_default();
-    let contraction = own.starts_with(b"n'") || own.starts_with("n’".as_bytes());
-    let before = range.start.checked_sub(1).and_then(|at| bytes.get(at));
-    let after = bytes.get(range.end);
-    let joins = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let opens = own.first().is_none_or(|byte| *byte >= 0xE0)
-        || contraction
-        || !before.is_some_and(|byte| joins(byte) || is_alphabetic_byte(*byte));
-    let closes = own.last().is_none_or(|_| own.first().is_some_and(|byte| *byte >= 0xE0))
-        || !after.is_some_and(|byte| joins(byte) || is_lead_byte(*byte));
-    opens && closes
-}
-
-/// A byte of a two-byte letter, Latin, Greek or Cyrillic, at its end.
-fn is_alphabetic_byte(byte: u8) -> bool {
-    (0x80..0xC0).contains(&byte)
-}
-
-fn is_lead_byte(byte: u8) -> bool {
-    (0xC3..0xE0).contains(&byte)
+impl Cue {
+    fn is_polar(self) -> bool {
+        matches!(self, Self::Negation | Self::NegationLeft | Self::Pseudo | Self::Terminator)
+    }
 }
 
 /// The clauses of a text: sentences and lines.

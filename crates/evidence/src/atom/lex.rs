@@ -3,7 +3,7 @@
 use strongroom_core::evidence::AtomKind;
 
 use super::token::{self, Shape};
-use super::{Atom, normal_form};
+use super::Mark;
 
 /// What a byte does to a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ fn class(byte: u8) -> Class {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Between)
 }
 
-pub(super) fn lex(text: &str) -> Vec<Atom> {
+pub(super) fn lex(text: &str) -> Vec<Mark> {
     let mut lexer = Lexer {
         text,
         bytes: text.as_bytes(),
@@ -103,7 +103,7 @@ pub(super) fn lex(text: &str) -> Vec<Atom> {
         line: 0,
         fence: None,
         quote_end: 0,
-        atoms: Vec::with_capacity(text.len() / 24),
+        atoms: Vec::new(),
     };
     lexer.error_line();
     while let Some(&byte) = lexer.bytes.get(lexer.at) {
@@ -125,7 +125,7 @@ struct Lexer<'a> {
     line: usize,
     fence: Option<usize>,
     quote_end: usize,
-    atoms: Vec<Atom>,
+    atoms: Vec<Mark>,
 }
 
 /// The longest quotation and the longest error line that become atoms, in bytes.
@@ -133,9 +133,8 @@ const QUOTE_MAX: usize = 400;
 
 impl Lexer<'_> {
     fn push(&mut self, kind: AtomKind, start: usize, end: usize) {
-        if let Some(own) = self.text.get(start..end) {
-            let norm = normal_form(kind, own);
-            self.atoms.push(Atom::new(kind, start..end, norm));
+        if self.text.is_char_boundary(start) && self.text.is_char_boundary(end) && start < end {
+            self.atoms.push(Mark::new(kind, start..end));
         }
     }
 

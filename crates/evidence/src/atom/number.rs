@@ -1,5 +1,9 @@
 //! Normal forms of numbers, quantities and times. Values are exact decimals, never floating point.
 
+use std::sync::LazyLock;
+
+use super::words::Words;
+
 /// Units with the base unit and the factor to it, as a fraction.
 const UNITS: &[(&[&str], &str, u64, u64)] = &[
     (&["ns", "nanosecond", "nanoseconds"], "ns", 1, 1),
@@ -52,13 +56,18 @@ const UNITS: &[(&[&str], &str, u64, u64)] = &[
     (&["°c"], "°c", 1, 1),
 ];
 
+static UNIT: LazyLock<Words> = LazyLock::new(|| {
+    let names = UNITS.iter().zip(0..).flat_map(|(unit, at)| unit.0.iter().map(move |name| (*name, at)));
+    Words::new(names)
+});
+
 fn unit(word: &str) -> Option<(&'static str, u64, u64)> {
-    let found = |word: &str| UNITS.iter().find(|(names, _, _, _)| names.contains(&word));
     // `M` is not `m`: single capitals are no units.
     if word.len() == 1 && word.starts_with(|char: char| char.is_ascii_uppercase()) && word != "B" {
         return None;
     }
-    found(word).or_else(|| found(&word.to_lowercase())).map(|(_, base, times, over)| (*base, *times, *over))
+    let (_, base, times, over) = UNITS.get(usize::from(UNIT.get(word.as_bytes())?))?;
+    Some((*base, *times, *over))
 }
 
 /// Whether `word` names a unit.

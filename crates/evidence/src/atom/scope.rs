@@ -4,53 +4,49 @@ use std::ops::Range;
 
 use strongroom_core::evidence::AtomKind;
 
-use super::{Atom, Modality, Polarity, normal_form};
+use super::{Mark, Modality, Polarity};
 use crate::cues::{self, Cue, Found};
 
-/// Adds negations and claims, and sets polarity and modality of what they reach.
-pub(super) fn apply(text: &str, atoms: &mut Vec<Atom>) {
-    atoms.sort_by_key(|atom| atom.range.start);
-    let polarity = cues::polarity(text);
-    let tone = cues::tone(text);
-    if polarity.is_empty() && tone.is_empty() {
+/// Adds negations and claims, and sets polarity and modality of what they reach; all in order of their first byte.
+pub(super) fn apply(text: &str, atoms: &mut Vec<Mark>) {
+    in_order(atoms);
+    let cues = cues::all(text);
+    if cues.is_empty() {
         return;
     }
     let sentences = cues::sentences(text);
     let mut sentence_at = 0;
-    let mut stops = Stops { found: &polarity, at: 0 };
-    for cue in &polarity {
+    let mut stops = Stops { found: &cues, at: 0 };
+    for cue in &cues {
         let Some(sentence) = sentence_of(&sentences, &mut sentence_at, cue.range.start) else { continue };
+        let mut right = || cue.range.end..stops.next(cue.range.end, sentence.end);
         match cue.cue {
-            Cue::Negation => reach(atoms, cue.range.end..stops.next(cue.range.end, sentence.end), negate),
+            Cue::Negation => reach(atoms, right(), negate),
             Cue::NegationLeft => reach(atoms, sentence.start..cue.range.start, negate),
+            Cue::Planned => reach(atoms, right(), |atom| raise(atom, Modality::Planned)),
+            Cue::Hypothetical => reach(atoms, right(), |atom| raise(atom, Modality::Hypothetical)),
+            Cue::Required => reach(atoms, right(), |atom| raise(atom, Modality::Required)),
+            Cue::Pseudo | Cue::Terminator | Cue::Claim | Cue::Decision => {}
+        }
+    }
+    for cue in cues {
+        match cue.cue {
+            Cue::Negation | Cue::NegationLeft => atoms.push(Mark::new(AtomKind::Negation, cue.range)),
+            Cue::Claim => atoms.push(Mark::new(AtomKind::Claim, cue.range)),
             _ => {}
         }
     }
-    sentence_at = 0;
-    stops.at = 0;
-    for cue in &tone {
-        let Some(sentence) = sentence_of(&sentences, &mut sentence_at, cue.range.start) else { continue };
-        let modality = match cue.cue {
-            Cue::Planned => Modality::Planned,
-            Cue::Hypothetical => Modality::Hypothetical,
-            Cue::Required => Modality::Required,
-            _ => continue,
-        };
-        reach(atoms, cue.range.end..stops.next(cue.range.end, sentence.end), |atom| raise(atom, modality));
-    }
-    add(text, atoms, &polarity, |cue| matches!(cue, Cue::Negation | Cue::NegationLeft), AtomKind::Negation);
-    add(text, atoms, &tone, |cue| cue == Cue::Claim, AtomKind::Claim);
+    in_order(atoms);
 }
 
-fn add(text: &str, atoms: &mut Vec<Atom>, found: &[Found], wanted: impl Fn(Cue) -> bool, kind: AtomKind) {
-    for cue in found.iter().filter(|cue| wanted(cue.cue)) {
-        if let Some(own) = text.get(cue.range.clone()) {
-            atoms.push(Atom::new(kind, cue.range.clone(), normal_form(kind, own)));
-        }
+fn in_order(atoms: &mut [Mark]) {
+    let key = |atom: &Mark| (atom.range.start, std::cmp::Reverse(atom.range.end));
+    if !atoms.is_sorted_by_key(key) {
+        atoms.sort_by_key(key);
     }
 }
 
-fn negate(atom: &mut Atom) {
+fn negate(atom: &mut Mark) {
     atom.polarity = match atom.polarity {
         Polarity::Positive => Polarity::Negative,
         Polarity::Negative | Polarity::Double => Polarity::Double,
@@ -58,7 +54,7 @@ fn negate(atom: &mut Atom) {
 }
 
 /// The weaker statement wins: supposed before demanded before planned.
-fn raise(atom: &mut Atom, modality: Modality) {
+fn raise(atom: &mut Mark, modality: Modality) {
     let rank = |modality: Modality| match modality {
         Modality::Asserted => 0,
         Modality::Planned => 1,
@@ -74,7 +70,7 @@ fn raise(atom: &mut Atom, modality: Modality) {
 const REACH_MAX: usize = 600;
 
 /// Changes the atoms that lie in `range`; they are in order of their starts.
-fn reach(atoms: &mut [Atom], range: Range<usize>, change: impl Fn(&mut Atom)) {
+fn reach(atoms: &mut [Mark], range: Range<usize>, change: impl Fn(&mut Mark)) {
     let end = range.end.min(range.start + REACH_MAX);
     let from = atoms.partition_point(|atom| atom.range.start < range.start);
     for atom in atoms.iter_mut().skip(from).take_while(|atom| atom.range.start < end) {
