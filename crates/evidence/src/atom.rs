@@ -2,6 +2,7 @@
 
 mod lex;
 mod number;
+mod place;
 mod scope;
 mod token;
 mod words;
@@ -91,7 +92,8 @@ pub fn extract(text: &str) -> Vec<Atom> {
 /// The normal form of `text`, read as an atom of `kind`. Applying it twice changes nothing.
 pub fn normal_form(kind: AtomKind, text: &str) -> String {
     match kind {
-        AtomKind::Path => crate::place::normalise(text.trim_start_matches("file://")),
+        AtomKind::Path => path_norm(text),
+        AtomKind::LineRef => place::norm(text),
         AtomKind::Url => token::url_norm(text),
         AtomKind::Id => token::id_norm(text),
         AtomKind::Number => number::number_norm(text),
@@ -103,11 +105,23 @@ pub fn normal_form(kind: AtomKind, text: &str) -> String {
     }
 }
 
+/// Paths without empty and dotted parts.
+fn path_norm(text: &str) -> String {
+    let path = text.trim_start_matches("file://");
+    let bytes = path.as_bytes();
+    let odd = |pair: &[u8]| matches!(pair, b"//" | b"/.");
+    let normal = !path.starts_with(['.', '~'])
+        && !path.ends_with('/')
+        && !bytes.windows(2).any(odd)
+        && memchr::memchr(b'\\', bytes).is_none();
+    if normal { path.to_owned() } else { crate::place::normalise(path) }
+}
+
 /// The exact numbers of atoms by kind.
-pub fn counts<'a>(atoms: impl IntoIterator<Item = &'a Atom>) -> AtomCounts {
+pub fn counts(kinds: impl IntoIterator<Item = AtomKind>) -> AtomCounts {
     let mut counts = AtomCounts::default();
-    for atom in atoms {
-        counts.add(atom.kind, 1);
+    for kind in kinds {
+        counts.add(kind, 1);
     }
     counts
 }

@@ -2,6 +2,7 @@
 
 mod phrases;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -14,12 +15,20 @@ pub(crate) use phrases::{List, Phrases};
 pub enum Cue {
     /// It negates what follows.
     Negation,
+    /// It negates its clause, on both sides.
+    NegationBoth,
     /// It negates what precedes.
     NegationLeft,
+    /// It negates what nothing else negates.
+    NegationConcord,
+    /// It negates what follows and ends the reach of the negation before it: `nor`.
+    NegationAgain,
     /// It looks like a negation and is none.
     Pseudo,
     /// It ends the reach of others.
     Terminator,
+    /// It begins a clause: negations behind it reach no further back.
+    LeftStop,
     /// What follows is going to be done.
     Planned,
     /// What follows is supposed, asked or conditional.
@@ -45,9 +54,16 @@ pub struct Found {
 #[serde(deny_unknown_fields, default)]
 struct Table {
     negation: Vec<String>,
+    negation_both: Vec<String>,
     negation_left: Vec<String>,
+    negation_concord: Vec<String>,
+    negation_again: Vec<String>,
     negation_pseudo: Vec<String>,
     terminator: Vec<String>,
+    left_stop: Vec<String>,
+    coordinator: Vec<String>,
+    subject: Vec<String>,
+    helper: Vec<String>,
     planned: Vec<String>,
     hypothetical: Vec<String>,
     required: Vec<String>,
@@ -59,14 +75,21 @@ struct Table {
 const POLARITY: usize = 0;
 const TONE: usize = 1;
 
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| toml::from_str(include_str!("tables/cues.toml")).unwrap_or_default());
+
 static CUES: LazyLock<Phrases<Cue>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("tables/cues.toml")).unwrap_or_default();
+    let table = &*TABLE;
     let list = |words, group, means| List { words, group, means };
     Phrases::new(&[
         list(&table.negation, POLARITY, Cue::Negation),
+        list(&table.negation_both, POLARITY, Cue::NegationBoth),
         list(&table.negation_left, POLARITY, Cue::NegationLeft),
+        list(&table.negation_concord, POLARITY, Cue::NegationConcord),
+        list(&table.negation_again, POLARITY, Cue::NegationAgain),
         list(&table.negation_pseudo, POLARITY, Cue::Pseudo),
         list(&table.terminator, POLARITY, Cue::Terminator),
+        list(&table.left_stop, POLARITY, Cue::LeftStop),
         list(&table.planned, TONE, Cue::Planned),
         list(&table.hypothetical, TONE, Cue::Hypothetical),
         list(&table.required, TONE, Cue::Required),
@@ -96,8 +119,58 @@ pub fn tone(text: &str) -> Vec<Found> {
 
 impl Cue {
     fn is_polar(self) -> bool {
-        matches!(self, Self::Negation | Self::NegationLeft | Self::Pseudo | Self::Terminator)
+        self.negates() || matches!(self, Self::Pseudo | Self::Terminator | Self::LeftStop)
     }
+
+    /// Whether it negates anything.
+    pub fn negates(self) -> bool {
+        matches!(
+            self,
+            Self::Negation
+                | Self::NegationBoth
+                | Self::NegationLeft
+                | Self::NegationConcord
+                | Self::NegationAgain
+        )
+    }
+
+    /// Whether it negates a clause of its own, with its subject.
+    pub(crate) fn negates_clause(self) -> bool {
+        self == Self::NegationBoth
+    }
+}
+
+/// What a word is to the clause around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// It joins clauses or their parts.
+    Coordinator,
+    /// A personal pronoun.
+    Subject,
+    /// An auxiliary, or an adverb that stands among them.
+    Helper,
+    /// Any other word.
+    Other,
+}
+
+/// What `word` is to the clause around it.
+pub(crate) fn part(word: &str) -> Part {
+    static PARTS: LazyLock<BTreeMap<&'static str, Part>> = LazyLock::new(|| {
+        let parts = [
+            (&TABLE.helper, Part::Helper),
+            (&TABLE.subject, Part::Subject),
+            (&TABLE.coordinator, Part::Coordinator),
+        ];
+        parts
+            .into_iter()
+            .flat_map(|(words, part)| words.iter().map(move |word| (word.as_str(), part)))
+            .collect()
+    });
+    // The longest word of the lists, in bytes.
+    if word.len() > 12 {
+        return Part::Other;
+    }
+    PARTS.get(word.to_lowercase().as_str()).copied().unwrap_or(Part::Other)
 }
 
 /// The clauses of a text: sentences and lines.
@@ -160,15 +233,19 @@ mod tests {
     #[test]
     fn cues_are_whole_words() {
         assert!(toml::from_str::<Table>(include_str!("tables/cues.toml")).is_ok());
+        assert!(
+            TABLE.helper.iter().chain(&TABLE.subject).chain(&TABLE.coordinator).all(|word| word.len() <= 12)
+        );
         assert_eq!(
             words("I did NOT run it, nothing noted"),
-            [(Cue::Negation, "NOT"), (Cue::Negation, "nothing")]
+            [(Cue::NegationBoth, "NOT"), (Cue::Negation, "nothing")]
         );
-        assert_eq!(words("don't"), [(Cue::Negation, "n't")]);
+        assert_eq!(words("don't"), [(Cue::NegationBoth, "n't")]);
+        assert_eq!(words("“not” isn’t"), [(Cue::NegationBoth, "not"), (Cue::NegationBoth, "n’t")]);
         assert_eq!(words("not only this"), [(Cue::Pseudo, "not only")]);
-        assert_eq!(words("请不要删除"), [(Cue::Negation, "不要")]);
+        assert_eq!(words("请不要删除"), [(Cue::NegationBoth, "不要")]);
         assert_eq!(words("非常好"), [(Cue::Pseudo, "非常")]);
-        assert_eq!(words("nöt knot"), []);
+        assert_eq!(words("nöt knot not_a no2"), []);
     }
 
     #[test]

@@ -60,10 +60,15 @@ fn measure(dir: &Path, dump: Option<&Path>) -> Measured<()> {
         bytes as f64 / 1e6,
         text_bytes as f64 / 1e6
     );
-    let report = |what: &str, bytes: usize, ms: f64| println!("{what:18}{:8.0} MB/s", bytes as f64 / 1e3 / ms);
+    let report =
+        |what: &str, bytes: usize, ms: f64| println!("{what:18}{:8.0} MB/s", bytes as f64 / 1e3 / ms);
     report("examine", bytes, best(|| readings.iter().for_each(|reading| each(reading, Examiner::examine))));
     report("atoms", text_bytes, best(|| texts.iter().for_each(|text| drop(black_box(atom::extract(text))))));
-    report("secrets", text_bytes, best(|| texts.iter().for_each(|text| drop(black_box(secrets::find(text))))));
+    report(
+        "secrets",
+        text_bytes,
+        best(|| texts.iter().for_each(|text| drop(black_box(secrets::find(text))))),
+    );
     let mut all = String::new();
     for span in readings.iter().flat_map(|reading| &reading.spans) {
         write_down(span, &mut all)?;

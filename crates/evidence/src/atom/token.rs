@@ -142,6 +142,9 @@ pub(super) fn classify(token: &str, shape: Shape) -> Option<(AtomKind, usize)> {
 /// Hashes, UUIDs, tickets, addresses and error codes.
 fn code_or_id(token: &str, shape: Shape) -> Option<AtomKind> {
     let len = u32::try_from(token.len()).unwrap_or(u32::MAX);
+    if token.starts_with("arn:") && shape.colons >= 5 || is_ipv6(token, shape) {
+        return Some(AtomKind::Id);
+    }
     let uuid = len == 36 && shape.dashes == 4 && shape.hex + 4 == len;
     let hash = (7..=128).contains(&len)
         && shape.hex == len
@@ -159,6 +162,18 @@ fn code_or_id(token: &str, shape: Shape) -> Option<AtomKind> {
     }
     let address = shape.letters() == 0 && shape.dots == 3 && shape.digits >= 4 && shape.slashes == 0;
     (ticket || address).then_some(AtomKind::Id)
+}
+
+/// Addresses of IPv6 and of hardware: groups of hex digits between colons.
+fn is_ipv6(token: &str, shape: Shape) -> bool {
+    let address = token.split('/').next().unwrap_or_default();
+    let groups = address.split(':');
+    shape.colons >= 2
+        && shape.hex > 2
+        && shape.letters() > 0
+        && (shape.colons == 7 || shape.colons == 5 || address.contains("::"))
+        && address.matches("::").count() <= 1
+        && groups.clone().all(|group| group.len() <= 4 && group.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn is_ticket(token: &str) -> bool {
@@ -251,7 +266,7 @@ fn is_sed(token: &str) -> bool {
     token.starts_with("s/") || token.starts_with("y/")
 }
 
-/// The length without `:line`, `:line:col` or `(line,col)`.
+/// The length without `:line`, `:line:col` or `#line`.
 fn without_position(token: &str) -> usize {
     let mut end = token.len();
     for _ in 0..2 {
@@ -261,21 +276,42 @@ fn without_position(token: &str) -> usize {
             _ => break,
         }
     }
-    end
+    let head = token.get(..end).unwrap_or_default();
+    let Some((path, row)) = head.rsplit_once('#') else { return end };
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let file = ENDING.holds(ending.as_bytes()) && !row.is_empty() && is_position(row);
+    if file { path.len() } else { end }
 }
 
 fn is_position(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
+/// File names without an ending.
+pub(super) fn is_bare_file(word: &[u8]) -> bool {
+    word.ends_with(b"file")
+        && matches!(
+            word,
+            b"Makefile"
+                | b"Dockerfile"
+                | b"Cargofile"
+                | b"Gemfile"
+                | b"Procfile"
+                | b"Justfile"
+                | b"justfile"
+                | b"Jenkinsfile"
+                | b"Vagrantfile"
+                | b"Rakefile"
+                | b"Brewfile"
+                | b"Pipfile"
+                | b"Containerfile"
+        )
+}
+
 /// The length of a bare file name such as `a.rs` in `a.rs:12`.
 fn file_name(token: &str, shape: Shape) -> Option<usize> {
     if shape.dots == 0 {
-        return matches!(
-            token,
-            "Makefile" | "Dockerfile" | "Cargofile" | "Gemfile" | "Procfile" | "Justfile" | "justfile"
-        )
-        .then_some(token.len());
+        return is_bare_file(token.as_bytes()).then_some(token.len());
     }
     let end = without_position(token);
     let own = token.get(..end)?;

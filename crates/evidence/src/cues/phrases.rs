@@ -77,10 +77,12 @@ struct Phrase<T> {
 /// of ASCII letters; in scripts without blanks a phrase stands anywhere.
 #[derive(Debug)]
 pub(crate) struct Phrases<T> {
-    /// The first words, by hash: key, and place in `phrases` and number of those that begin with it.
+    /// One bit for each hash of a first word, so that most words are passed over in a small table.
+    known: [u64; SLOTS / 64],
+    /// The first words, by hash: key, and place in `latin` and number of those that begin with it.
     slots: Vec<(u64, u16, u16)>,
     /// Those with the same first word stand together, the longest first.
-    phrases: Vec<Phrase<T>>,
+    latin: Vec<Phrase<T>>,
     /// `n't`: those that begin inside a word, at its last letter.
     endings: Vec<Phrase<T>>,
     wide: Vec<Wide<T>>,
@@ -103,15 +105,22 @@ impl<T: Copy> Phrases<T> {
                 means: list.means,
             })
         });
-        let (wide, latin): (Vec<_>, Vec<_>) =
+        let (wide, words): (Vec<_>, Vec<_>) =
             all.partition(|phrase| phrase.text.first().is_some_and(|byte| class(*byte) == Class::Wide));
-        let (endings, mut phrases): (Vec<_>, Vec<_>) = latin.into_iter().partition(|phrase| {
-            phrase.text.starts_with(b"n'") || phrase.text.starts_with("n’".as_bytes())
-        });
-        phrases.sort_by_key(|phrase| (key(head(&phrase.text)), std::cmp::Reverse(phrase.text.len())));
-        let slots = slots(&phrases);
+        let (endings, mut latin): (Vec<_>, Vec<_>) = words
+            .into_iter()
+            .partition(|phrase| phrase.text.starts_with(b"n'") || phrase.text.starts_with("n’".as_bytes()));
+        latin.sort_by_key(|phrase| (key(head(&phrase.text)), std::cmp::Reverse(phrase.text.len())));
+        let slots = slots(&latin);
+        let mut known = [0; SLOTS / 64];
+        for phrase in &latin {
+            let slot = slot(key(head(&phrase.text)));
+            if let Some(bits) = known.get_mut(slot / 64) {
+                *bits |= 1 << (slot % 64);
+            }
+        }
         let wide = (0..GROUPS).filter_map(|group| Wide::new(&wide, group)).collect();
-        Self { slots, phrases, endings, wide }
+        Self { known, slots, latin, endings, wide }
     }
 
     /// The phrases in `text`, in order of their first byte.
@@ -121,14 +130,16 @@ impl<T: Copy> Phrases<T> {
         search.found
     }
 
-    fn beginning_with(&self, word: &[u8]) -> &[Phrase<T>] {
-        let key = key(word);
+    fn beginning_with(&self, key: u64) -> &[Phrase<T>] {
         let mut slot = slot(key);
+        if self.known.get(slot / 64).is_none_or(|bits| bits >> (slot % 64) & 1 == 0) {
+            return &[];
+        }
         loop {
             match self.slots.get(slot) {
                 Some((own, at, count)) if *own == key && *count > 0 => {
                     let at = usize::from(*at);
-                    return self.phrases.get(at..at + usize::from(*count)).unwrap_or_default();
+                    return self.latin.get(at..at + usize::from(*count)).unwrap_or_default();
                 }
                 Some((_, _, 0)) | None => return &[],
                 Some(_) => slot = (slot + 1) % SLOTS,
@@ -186,7 +197,13 @@ fn key(word: &[u8]) -> u64 {
     u64::from_le_bytes(own)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "twelve bits are left")]
+/// The key of the first `len` bytes; they are read at once where the text goes on.
+fn key_at(bytes: &[u8], len: usize) -> u64 {
+    let Some(eight) = bytes.first_chunk::<8>() else { return key(bytes.get(..len).unwrap_or_default()) };
+    let own = u64::from_le_bytes(*eight) | 0x2020_2020_2020_2020;
+    if len < 8 { own & ((1 << (len * 8)) - 1) } else { own }
+}
+
 fn slot(key: u64) -> usize {
     (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52) as usize
 }
@@ -226,13 +243,12 @@ impl<T: Copy> Search<'_, T> {
         if rest.get(len).is_some_and(|byte| class(*byte) == Class::Joined) {
             return self.joined_from(at + len);
         }
-        let Some(word) = rest.get(..len) else { return at + len };
-        let phrases = self.all.beginning_with(word);
+        let phrases = self.all.beginning_with(key_at(rest, len));
         if !phrases.is_empty() {
             self.take(at, phrases);
         }
         let quoted = matches!(rest.get(len), Some(b'\'' | 0xE2));
-        if quoted && word.last().is_some_and(|byte| byte | 0x20 == b'n') {
+        if quoted && rest.get(len - 1).is_some_and(|byte| byte | 0x20 == b'n') {
             self.take(at + len - 1, &self.all.endings);
         }
         at + len
