@@ -32,7 +32,8 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap()
 }
 
-/// What was found of the labelled values.
+/// What was found of the labelled values: their digits lie in an atom; the atom has the same bytes; its value is equal
+/// as written there, which is so for few units.
 #[derive(Debug, Default, Clone, Copy)]
 struct Tally {
     labelled: u32,
@@ -69,11 +70,11 @@ fn place(input: &str, result: &Value) -> Option<Range<usize>> {
 fn accepted(name: &str) -> &'static [AtomKind] {
     match name {
         "NumberModel" | "OrdinalModel" => &[AtomKind::Number, AtomKind::Quantity, AtomKind::Id],
-        "DateTimeModel" => &[AtomKind::Time, AtomKind::Quantity],
+        "DateTimeModel" => &[AtomKind::Time, AtomKind::Quantity, AtomKind::Number],
         "EmailModel" | "GUIDModel" | "HashtagModel" | "IpAddressModel" => &[AtomKind::Id],
         "URLModel" => &[AtomKind::Url, AtomKind::Id, AtomKind::Path],
         "PhoneNumberModel" => &[AtomKind::Number, AtomKind::Id, AtomKind::Quantity, AtomKind::Time],
-        _ => &[AtomKind::Quantity],
+        _ => &[AtomKind::Quantity, AtomKind::Number],
     }
 }
 
@@ -186,8 +187,9 @@ fn negation_cues_of_another_lexicon_are_known() {
     assert!(forward.0 * 100 >= forward.1 * 50, "{forward:?}");
 }
 
-/// A pattern that strings can be made from: without places, and with ASCII classes.
+/// A pattern that strings can be made from: without places, and with ASCII classes in the case they are written in.
 fn generatable(pattern: &str) -> String {
+    let pattern = pattern.replace("(?i)", "").replace("(?i:", "(?:").replace("(?-i:", "(?:");
     let mut out = String::new();
     let (mut class, mut chars) = (0, pattern.chars().peekable());
     while let Some(char) = chars.next() {

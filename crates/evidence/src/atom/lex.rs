@@ -230,6 +230,20 @@ impl Lexer<'_> {
         }
     }
 
+    /// `$ 75 million`, `€5`: a sign of currency at `start..end` before a number.
+    fn currency(&mut self, start: usize, end: usize) {
+        let from = end + usize::from(self.bytes.get(end) == Some(&b' '));
+        let rest = self.bytes.get(from..).unwrap_or_default();
+        if !rest.first().is_some_and(u8::is_ascii_digit) {
+            return;
+        }
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+        let digits_end = self.digits_end(from, from + digits);
+        let (stop, _) = self.scale_and_unit(self.grouped(digits_end));
+        self.push(AtomKind::Quantity, start, stop);
+        self.at = self.at.max(stop);
+    }
+
     /// Bytes between tokens; full-width digits are numbers.
     fn between(&mut self, byte: u8) {
         let step = match byte {
@@ -239,7 +253,11 @@ impl Lexer<'_> {
             _ => 1,
         };
         if byte != 0xEF {
+            let start = self.at;
             self.at += step;
+            if matches!(self.text.get(start..self.at), Some("£" | "€" | "¥")) {
+                self.currency(start, self.at);
+            }
             return;
         }
         let digit = |at: usize| matches!(self.bytes.get(at..at + 3), Some([0xEF, 0xBC, last]) if (0x90..=0x99).contains(last));
@@ -335,11 +353,36 @@ impl Lexer<'_> {
                 (stop + len, behind.map(|own| stop + len + own))
             };
         }
-        let unit = self.next_word(stop).filter(|(_, word)| {
+        if let Some(end) = self.degrees(stop) {
+            return (stop, Some(end));
+        }
+        let word = self.next_word(stop);
+        let of = word.filter(|(_, word)| matches!(*word, "square" | "cubic" | "metric"));
+        let unit = of.map_or(word, |(end, _)| self.next_word(end)).filter(|(_, word)| {
             // Of single letters behind a blank only these are units and nothing else.
             token::is_unit(word) && (word.len() > 1 || matches!(*word, "%" | "s" | "h" | "B"))
         });
         (stop, unit.map(|(stop, _)| stop))
+    }
+
+    /// The end of `°`, `°C`, `degrees`, `deg celsius`, `degrees f` behind a number.
+    fn degrees(&self, end: usize) -> Option<usize> {
+        let blank = self.text.get(end..)?.strip_prefix(' ').map_or(end, |_| end + 1);
+        let sign = self.text.get(blank..)?.strip_prefix('°');
+        let (stop, scale) = match sign {
+            Some(rest) => {
+                let own = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+                (blank + '°'.len_utf8(), Some((blank + '°'.len_utf8() + own, rest.get(..own)?)))
+            }
+            None => {
+                let (stop, _) = self.next_word(end).filter(|(_, word)| is_degree(word))?;
+                (stop, self.next_word(stop))
+            }
+        };
+        let scale = scale.filter(|(_, word)| {
+            matches!(word.to_ascii_lowercase().as_str(), "c" | "f" | "celsius" | "fahrenheit" | "centigrade")
+        });
+        Some(scale.map_or(stop, |(stop, _)| stop))
     }
 
     fn url(&mut self, start: usize, len: usize) -> bool {
@@ -387,6 +430,12 @@ impl Lexer<'_> {
         let (start, end) = self.trimmed(from, to);
         let Some(own) = self.text.get(start..end).filter(|own| !own.is_empty()) else { return };
         let bytes = own.as_bytes();
+        if bytes == b"$" {
+            return self.currency(start, end);
+        }
+        if end < to && number::spelled(bytes) == Some(Spelled::Month) {
+            return self.spelled(start, end, Spelled::Month);
+        }
         match bytes {
             [b'-', b'-', letter, ..] if letter.is_ascii_alphabetic() => return self.flag(start, own),
             [b'-', letter, ..] if letter.is_ascii_alphabetic() && self.stands_free(start) => {
@@ -499,7 +548,8 @@ impl Lexer<'_> {
             self.at = self.at.max(stop);
             return self.push(AtomKind::Time, start, stop);
         }
-        if shape.dots >= 2 {
+        let uuid = end - start == 36 && shape.dashes == 4 && shape.hex == 32;
+        if shape.dots >= 2 || uuid {
             return self.push(AtomKind::Id, start, end);
         }
         if shape.colons + shape.slashes > 0 {
@@ -698,6 +748,10 @@ impl Lexer<'_> {
         let ends = rest.get(skip + 2).is_none_or(|byte| !byte.is_ascii_alphanumeric());
         (half && ends).then_some(end + skip + 2)
     }
+}
+
+fn is_degree(word: &str) -> bool {
+    matches!(word, "deg" | "degree" | "degrees")
 }
 
 fn is_numeric(bytes: &[u8]) -> bool {

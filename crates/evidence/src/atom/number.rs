@@ -57,8 +57,15 @@ const UNITS: &[(&[&str], &str, u64)] = &[
     (&["oz", "ounce", "ounces"], "oz", 1),
     (&["lb", "lbs"], "oz", 16),
     (&["gallon", "gallons"], "gallon", 1),
-    (&["liter", "liters", "litre", "litres"], "liter", 1),
+    (&["liter", "liters", "litre", "litres"], "ml", 1_000),
     (&["acre", "acres"], "acre", 1),
+    (&["ml", "milliliter", "milliliters"], "ml", 1),
+    (&["dl"], "ml", 100),
+    (&["dm"], "mm", 100),
+    (&["barrel", "barrels"], "barrel", 1),
+    (&["cup", "cups"], "cup", 1),
+    (&["kph", "kmph"], "kmh", 1),
+    (&["°", "deg", "degree", "degrees"], "°", 1),
     (&["mph"], "mph", 1),
     (&["kmh"], "kmh", 1),
     (&["°c", "celsius", "centigrade"], "°c", 1),
@@ -276,8 +283,10 @@ pub(super) fn number_norm(text: &str) -> String {
     let (mark, text) = approximate(&text);
     let (digits, behind) = split_value(text);
     let joined = ungrouped(digits);
-    let (value, rest) = scaled(&joined, behind);
-    format!("{mark}{value}{rest}")
+    match scaled(&joined, behind) {
+        (value, "") => format!("{mark}{value}"),
+        _ => format!("{mark}{text}"),
+    }
 }
 
 /// The mark of an approximate value, and the rest.
@@ -359,7 +368,7 @@ pub(super) fn quantity_norm(text: &str) -> String {
     let (mark, text) = approximate(&text);
     let (prefix, rest) = match text.chars().next() {
         Some(char @ ('$' | '€' | '£' | '¥')) => {
-            (Some(char.to_string()), text.get(char.len_utf8()..).unwrap_or_default())
+            (Some(char.to_string()), text.get(char.len_utf8()..).unwrap_or_default().trim_start())
         }
         _ => (None, text),
     };
@@ -375,7 +384,7 @@ pub(super) fn quantity_norm(text: &str) -> String {
     let second = second.filter(|(value, _)| value.starts_with(|char: char| char.is_ascii_digit()));
     let (second, behind) = second.map_or((None, behind), |(value, behind)| (Some(ungrouped(value)), behind));
     let (value, behind) = scaled(&first, behind);
-    let word = prefix.unwrap_or_else(|| behind.trim_start_matches('-').trim().to_owned());
+    let word = prefix.unwrap_or_else(|| unit_word(behind));
     let base = |value: &str| match unit(&word) {
         Some((_, times)) => multiply(value, u128::from(times)),
         None => Some(value.to_owned()),
@@ -389,6 +398,18 @@ pub(super) fn quantity_norm(text: &str) -> String {
         .map_or_else(|| format!("{mark}{value} {word}"), |value| format!("{mark}{value} {name}"))
         .trim()
         .to_owned()
+}
+
+/// The unit behind a value; degrees with their scale as one word.
+fn unit_word(behind: &str) -> String {
+    let word = behind.trim_start_matches('-').trim();
+    let scale =
+        ["degrees", "degree", "deg", "°"].iter().find_map(|own| word.strip_prefix(own)).map(str::trim);
+    match scale.map(str::to_ascii_lowercase).as_deref() {
+        Some("c" | "celsius" | "centigrade") => "°c".to_owned(),
+        Some("f" | "fahrenheit") => "°f".to_owned(),
+        _ => word.to_owned(),
+    }
 }
 
 /// The first value of a range, or the value.

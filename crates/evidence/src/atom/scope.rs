@@ -33,6 +33,11 @@ pub(super) fn apply(text: &str, atoms: &mut Vec<Mark>) {
         let Some(sentence) = sentence_of(&sentences, &mut sentence_at, found.range.start) else { continue };
         let clause = Clause { text, cues: &cues, at, own: &found.range, sentence };
         match found.cue {
+            // `0042: none`: what stands before the colon is denied.
+            Cue::Negation if is_answer(text, found.range.start) => {
+                reach(atoms, clause.left(), negate);
+                reach(atoms, clause.right(), negate);
+            }
             Cue::Negation | Cue::NegationAgain if holds(atoms, &clause.to_stop()) => {
                 reach(atoms, clause.right(), negate);
             }
@@ -226,6 +231,11 @@ impl<'a> Clause<'a> {
         let stop = self.before().find(|cue| cue.cue == Cue::Terminator);
         stop.map_or(self.sentence.start, |cue| cue.range.end)..self.own.start
     }
+}
+
+/// Whether a colon and a blank stand before `place`.
+fn is_answer(text: &str, place: usize) -> bool {
+    text.get(..place).is_some_and(|before| before.ends_with(": "))
 }
 
 /// Whether a comma or dash stands before the word at `place`.

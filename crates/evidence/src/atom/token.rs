@@ -233,11 +233,7 @@ fn is_error_code(token: &str, shape: Shape) -> bool {
 fn path(token: &str, shape: Shape) -> Option<(AtomKind, usize)> {
     let end = without_position(token);
     let own = token.get(..end).unwrap_or(token);
-    let rooted = own.starts_with('/')
-        || own.starts_with("./")
-        || own.starts_with("../")
-        || own.starts_with("~/")
-        || own.contains(":\\");
+    let rooted = is_rooted(own);
     let mut parts = own.split(['/', '\\']).filter(|part| !part.is_empty());
     let first = parts.next().unwrap_or_default();
     let known = DIRECTORY.holds(first.as_bytes());
@@ -268,7 +264,8 @@ fn is_sed(token: &str) -> bool {
 
 /// The length without `:line`, `:line:col` or `#line`.
 fn without_position(token: &str) -> usize {
-    let mut end = token.len();
+    let named = token.strip_suffix(":line").or_else(|| token.strip_suffix(":lines"));
+    let mut end = named.map_or(token.len(), str::len);
     for _ in 0..2 {
         let head = token.get(..end).unwrap_or_default();
         match head.rfind(':') {
@@ -279,12 +276,21 @@ fn without_position(token: &str) -> usize {
     let head = token.get(..end).unwrap_or_default();
     let Some((path, row)) = head.rsplit_once('#') else { return end };
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let file = ENDING.holds(ending.as_bytes()) && !row.is_empty() && is_position(row);
+    let file = (is_rooted(path) || ENDING.holds(ending.as_bytes())) && !row.is_empty() && is_position(row);
     if file { path.len() } else { end }
 }
 
+/// Digits, with a range or a column behind a dot.
 fn is_position(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+    text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.')) && !text.starts_with('.')
+}
+
+fn is_rooted(path: &str) -> bool {
+    path.starts_with('/')
+        || path.starts_with("./")
+        || path.starts_with("../")
+        || path.starts_with("~/")
+        || path.contains(":\\")
 }
 
 /// File names without an ending.
