@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let ms = best(|| texts.iter().for_each(|text| work(text)));
         println!("{what:12}{:6.0} MB/s", all.len() as f64 / 1e3 / ms);
     };
+    report("marks", &|text| drop(black_box(atom::scan(text))));
     report("atoms", &|text| drop(black_box(atom::extract(text))));
     report("polarity", &|text| drop(black_box(cues::polarity(text))));
     report("tone", &|text| drop(black_box(cues::tone(text))));

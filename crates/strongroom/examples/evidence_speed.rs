@@ -1,7 +1,7 @@
 //! Measures the examination of transcripts below a directory, in one run on the same decoded spans:
 //!
-//! - the full examination of every span, and the class alone, in file bytes;
-//! - atoms and secrets of all texts, in bytes of text.
+//! - the class alone of every span, and the full examination, in file bytes;
+//! - atoms without and with normal forms, and secrets, of all texts, in bytes of text.
 //!
 //! Each figure is the best of three runs, in time of the processor. The digest stands for the atoms, secrets,
 //! rules and classes that were found: equal digests before and after a change mean equal results.
@@ -62,7 +62,9 @@ fn measure(dir: &Path, dump: Option<&Path>) -> Measured<()> {
     );
     let report =
         |what: &str, bytes: usize, ms: f64| println!("{what:18}{:8.0} MB/s", bytes as f64 / 1e3 / ms);
+    report("classify", bytes, best(|| readings.iter().for_each(|reading| each(reading, Examiner::classify))));
     report("examine", bytes, best(|| readings.iter().for_each(|reading| each(reading, Examiner::examine))));
+    report("atoms marked", text_bytes, best(|| texts.iter().for_each(|text| drop(black_box(atom::scan(text))))));
     report("atoms", text_bytes, best(|| texts.iter().for_each(|text| drop(black_box(atom::extract(text))))));
     report(
         "secrets",
