@@ -64,7 +64,11 @@ fn measure(dir: &Path, dump: Option<&Path>) -> Measured<()> {
         |what: &str, bytes: usize, ms: f64| println!("{what:18}{:8.0} MB/s", bytes as f64 / 1e3 / ms);
     report("classify", bytes, best(|| readings.iter().for_each(|reading| each(reading, Examiner::classify))));
     report("examine", bytes, best(|| readings.iter().for_each(|reading| each(reading, Examiner::examine))));
-    report("atoms marked", text_bytes, best(|| texts.iter().for_each(|text| drop(black_box(atom::scan(text))))));
+    report(
+        "atoms marked",
+        text_bytes,
+        best(|| texts.iter().for_each(|text| drop(black_box(atom::scan(text))))),
+    );
     report("atoms", text_bytes, best(|| texts.iter().for_each(|text| drop(black_box(atom::extract(text))))));
     report(
         "secrets",

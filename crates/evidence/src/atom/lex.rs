@@ -369,15 +369,12 @@ impl Lexer<'_> {
     fn degrees(&self, end: usize) -> Option<usize> {
         let blank = self.text.get(end..)?.strip_prefix(' ').map_or(end, |_| end + 1);
         let sign = self.text.get(blank..)?.strip_prefix('°');
-        let (stop, scale) = match sign {
-            Some(rest) => {
-                let own = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-                (blank + '°'.len_utf8(), Some((blank + '°'.len_utf8() + own, rest.get(..own)?)))
-            }
-            None => {
-                let (stop, _) = self.next_word(end).filter(|(_, word)| is_degree(word))?;
-                (stop, self.next_word(stop))
-            }
+        let (stop, scale) = if let Some(rest) = sign {
+            let own = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+            (blank + '°'.len_utf8(), Some((blank + '°'.len_utf8() + own, rest.get(..own)?)))
+        } else {
+            let (stop, _) = self.next_word(end).filter(|(_, word)| is_degree(word))?;
+            (stop, self.next_word(stop))
         };
         let scale = scale.filter(|(_, word)| {
             matches!(word.to_ascii_lowercase().as_str(), "c" | "f" | "celsius" | "fahrenheit" | "centigrade")

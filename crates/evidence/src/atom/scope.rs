@@ -264,9 +264,10 @@ fn words(text: &str, range: Range<usize>) -> impl Iterator<Item = (usize, &str)>
     own.split_inclusive(|char: char| char.is_whitespace()).filter_map(move |part| {
         let place = at;
         at += part.len();
-        let word = part.trim_matches(|char: char| !char.is_alphanumeric());
-        let lead = part.find(word)?;
-        (!word.is_empty()).then_some((start + place + lead, word))
+        let edge = |char: char| !char.is_alphanumeric();
+        let opened = part.trim_start_matches(edge);
+        let word = opened.trim_end_matches(edge);
+        (!word.is_empty()).then_some((start + place + part.len() - opened.len(), word))
     })
 }
 
