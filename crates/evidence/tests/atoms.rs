@@ -1,6 +1,5 @@
 //! Atoms and secrets measured over third-party labels and real transcripts, where they are at hand.
 #![expect(
-    clippy::indexing_slicing,
     clippy::string_slice,
     clippy::unwrap_used,
     clippy::format_push_string,
