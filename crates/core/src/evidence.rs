@@ -8,6 +8,8 @@ use std::fmt;
 pub enum AtomKind {
     /// A file path.
     Path,
+    /// A path with a line.
+    LineRef,
     /// A URL.
     Url,
     /// A hash, UUID, ticket, version, symbol or other identifier.
@@ -40,8 +42,9 @@ pub enum AtomKind {
 
 impl AtomKind {
     /// All kinds, in the order in which they are reported.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Path,
+        Self::LineRef,
         Self::Url,
         Self::Id,
         Self::Number,
@@ -62,6 +65,7 @@ impl AtomKind {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Path => "path",
+            Self::LineRef => "lineref",
             Self::Url => "url",
             Self::Id => "id",
             Self::Number => "number",

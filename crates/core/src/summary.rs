@@ -312,9 +312,10 @@ pub fn quote_fault(
     }
     let mut found = false;
     for source in texts.iter().filter(|source| source.speaker == speaker) {
+        let mut places = Places::of(&source.text);
         for (at, _) in source.text.match_indices(quote) {
             found = true;
-            if keeps_cues(&source.text, at, quote) {
+            if places.keep_cues(at, quote.len()) {
                 return None;
             }
         }
@@ -331,27 +332,83 @@ pub fn imitates(text: &str) -> bool {
     text.contains(SCHEME) || text.contains(OPENING) || text.contains(['\n', '\r'])
 }
 
-/// Whether the sentence around `text[at..at + quote.len()]` has no cue outside the quote.
-fn keeps_cues(text: &str, at: usize, quote: &str) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    let after = text.get(at + quote.len()..).unwrap_or_default();
-    let start = before.rfind(is_sentence_end).map_or(0, |end| end + 1);
-    let end = after.find(is_sentence_end).unwrap_or(after.len());
-    let left = before.get(start..).unwrap_or(before);
-    let right = after.get(..end).unwrap_or(after);
-    !has_cue(left) && !has_cue(right)
+/// Places of quotes in one text, in order. A sentence is read once, however many quotes stand in it.
+struct Places<'t> {
+    text: &'t str,
+    /// The sentence in which the last quote began, and the one in which it ended.
+    first: Sentence,
+    last: Sentence,
+}
+
+impl<'t> Places<'t> {
+    fn of(text: &'t str) -> Self {
+        let first = Sentence::around(text, 0);
+        Self { text, last: first.clone(), first }
+    }
+
+    /// Whether the sentence around the `len` bytes at `at` has no cue outside of them.
+    fn keep_cues(&mut self, at: usize, len: usize) -> bool {
+        self.first.move_to(self.text, at);
+        self.last.move_to(self.text, at + len);
+        let (before, behind) = (self.first.start..at, at + len..self.last.end);
+        !self.first.has_cue_in(&before) && !self.last.has_cue_in(&behind)
+    }
+}
+
+/// A sentence with the places of its cues.
+#[derive(Debug, Clone)]
+struct Sentence {
+    start: usize,
+    end: usize,
+    /// In order of their starts.
+    cues: Vec<std::ops::Range<usize>>,
+}
+
+impl Sentence {
+    fn around(text: &str, at: usize) -> Self {
+        let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+        let start = before.char_indices().rfind(|(_, char)| is_sentence_end(*char));
+        let start = start.map_or(0, |(end, char)| end + char.len_utf8());
+        let end = at + after.find(is_sentence_end).unwrap_or(after.len());
+        let cues = cues(text.get(start..end).unwrap_or_default());
+        Self { start, end, cues: cues.into_iter().map(|cue| start + cue.start..start + cue.end).collect() }
+    }
+
+    fn move_to(&mut self, text: &str, at: usize) {
+        if !(self.start..=self.end).contains(&at) {
+            *self = Self::around(text, at);
+        }
+    }
+
+    /// Whether a cue lies in `range`, wholly or in part.
+    fn has_cue_in(&self, range: &std::ops::Range<usize>) -> bool {
+        let behind = self.cues.partition_point(|cue| cue.start < range.end);
+        let longest = CUES_ANYWHERE.iter().chain(CUES).map(|cue| cue.len()).max().unwrap_or(0);
+        let near = self.cues.get(..behind).unwrap_or_default().iter().rev();
+        near.take_while(|cue| cue.start + longest > range.start).any(|cue| cue.end > range.start)
+    }
 }
 
 fn is_sentence_end(c: char) -> bool {
     matches!(c, '\n' | '!' | '?' | ';' | '。' | '！' | '？')
 }
 
-fn has_cue(text: &str) -> bool {
-    if CUES_ANYWHERE.iter().any(|cue| text.contains(cue)) {
-        return true;
+/// The places of all cues in `text`, in order.
+fn cues(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut all: Vec<std::ops::Range<usize>> = CUES_ANYWHERE
+        .iter()
+        .flat_map(|cue| text.match_indices(cue).map(|(at, cue)| at..at + cue.len()))
+        .collect();
+    let mut at = 0;
+    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+        if CUES.iter().any(|cue| word.eq_ignore_ascii_case(cue)) {
+            all.push(at..at + word.len());
+        }
+        at += part.len();
     }
-    text.split(|c: char| !c.is_alphanumeric())
-        .any(|word| CUES.iter().any(|cue| word.eq_ignore_ascii_case(cue)))
+    all.sort_by_key(|cue| cue.start);
+    all
 }
 
 #[cfg(test)]
@@ -362,12 +419,22 @@ mod tests {
     fn a_quote_keeps_the_negation_of_its_sentence() {
         let text = "I did not run migration 0042.\nThen I pushed v1.8.0";
         let at = |quote: &str| text.find(quote).unwrap();
-        assert!(!keeps_cues(text, at("run migration 0042"), "run migration 0042"));
-        assert!(keeps_cues(text, at("did not run migration 0042"), "did not run migration 0042"));
-        assert!(keeps_cues(text, at("pushed v1.8.0"), "pushed v1.8.0"));
-        assert!(!has_cue("notes on nothingness"));
-        assert!(has_cue("don't"));
-        assert!(has_cue("请不要"));
+        let keeps = |text: &str, quote: &str| Places::of(text).keep_cues(at(quote), quote.len());
+        assert!(!keeps(text, "run migration 0042"));
+        assert!(keeps(text, "did not run migration 0042"));
+        assert!(keeps(text, "pushed v1.8.0"));
+        assert!(!keeps(text, "t run"), "half a cue is left behind");
+        assert!(cues("notes on nothingness").is_empty());
+        assert_eq!(cues("don't, 请不要"), [2..5, 10..13]);
+    }
+
+    #[test]
+    fn a_long_line_full_of_quotes_is_read_once() {
+        let mut text = "not ".to_owned();
+        text.push_str(&"ab ".repeat(200_000));
+        let texts = [SourceText { speaker: Speaker::Tool, text }];
+        let fault = quote_fault(1, Speaker::Tool, "ab", &texts);
+        assert!(matches!(fault, Some(SummaryFault::CueLost { .. })));
     }
 
     #[test]

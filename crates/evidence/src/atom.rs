@@ -2,8 +2,10 @@
 
 mod lex;
 mod number;
+mod place;
 mod scope;
 mod token;
+mod words;
 
 use std::ops::Range;
 
@@ -48,26 +50,50 @@ pub enum Modality {
     Required,
 }
 
-impl Atom {
-    fn new(kind: AtomKind, range: Range<usize>, norm: String) -> Self {
-        Self { kind, range, norm, polarity: Polarity::Positive, modality: Modality::Asserted }
+/// An atom without its normal form: enough to count and to place it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// What kind of item.
+    pub kind: AtomKind,
+    /// Where it stands in the decoded text, in bytes.
+    pub range: Range<usize>,
+    /// Whether a negation reaches it.
+    pub polarity: Polarity,
+    /// Whether it is said to be so, or only planned or supposed.
+    pub modality: Modality,
+}
+
+impl Mark {
+    fn new(kind: AtomKind, range: Range<usize>) -> Self {
+        Self { kind, range, polarity: Polarity::Positive, modality: Modality::Asserted }
+    }
+
+    /// The atom with its normal form; `text` is the text it was found in.
+    pub fn atom(self, text: &str) -> Atom {
+        let norm = normal_form(self.kind, text.get(self.range.clone()).unwrap_or_default());
+        Atom { kind: self.kind, range: self.range, norm, polarity: self.polarity, modality: self.modality }
     }
 }
 
-/// The atoms of a text, in order of their first byte; ranges may lie inside one another.
+/// Marks the atoms of a text, in order of their first byte; ranges may lie inside one another.
 ///
 /// Ranges stand on character boundaries. The time is linear in the text.
+pub fn scan(text: &str) -> Vec<Mark> {
+    let mut marks = lex::lex(text);
+    scope::apply(text, &mut marks);
+    marks
+}
+
+/// The atoms of a text: [`scan`] with normal forms.
 pub fn extract(text: &str) -> Vec<Atom> {
-    let mut atoms = lex::lex(text);
-    scope::apply(text, &mut atoms);
-    atoms.sort_by_key(|atom| (atom.range.start, std::cmp::Reverse(atom.range.end)));
-    atoms
+    scan(text).into_iter().map(|mark| mark.atom(text)).collect()
 }
 
 /// The normal form of `text`, read as an atom of `kind`. Applying it twice changes nothing.
 pub fn normal_form(kind: AtomKind, text: &str) -> String {
     match kind {
-        AtomKind::Path => crate::place::normalise(text.trim_start_matches("file://")),
+        AtomKind::Path => path_norm(text),
+        AtomKind::LineRef => place::norm(text),
         AtomKind::Url => token::url_norm(text),
         AtomKind::Id => token::id_norm(text),
         AtomKind::Number => number::number_norm(text),
@@ -79,11 +105,23 @@ pub fn normal_form(kind: AtomKind, text: &str) -> String {
     }
 }
 
+/// Paths without empty and dotted parts.
+fn path_norm(text: &str) -> String {
+    let path = text.trim_start_matches("file://");
+    let bytes = path.as_bytes();
+    let odd = |pair: &[u8]| matches!(pair, b"//" | b"/.");
+    let normal = !path.starts_with(['.', '~'])
+        && !path.ends_with('/')
+        && !bytes.windows(2).any(odd)
+        && memchr::memchr(b'\\', bytes).is_none();
+    if normal { path.to_owned() } else { crate::place::normalise(path) }
+}
+
 /// The exact numbers of atoms by kind.
-pub fn counts<'a>(atoms: impl IntoIterator<Item = &'a Atom>) -> AtomCounts {
+pub fn counts(kinds: impl IntoIterator<Item = AtomKind>) -> AtomCounts {
     let mut counts = AtomCounts::default();
-    for atom in atoms {
-        counts.add(atom.kind, 1);
+    for kind in kinds {
+        counts.add(kind, 1);
     }
     counts
 }

@@ -1,22 +1,34 @@
 //! Cue words by table: negations, plans, conditions, demands, claims.
 
+mod phrases;
+
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
+
+pub(crate) use phrases::{List, Phrases};
 
 /// What a cue does to its sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cue {
     /// It negates what follows.
     Negation,
+    /// It negates its clause, on both sides.
+    NegationBoth,
     /// It negates what precedes.
     NegationLeft,
+    /// It negates what nothing else negates.
+    NegationConcord,
+    /// It negates what follows and ends the reach of the negation before it: `nor`.
+    NegationAgain,
     /// It looks like a negation and is none.
     Pseudo,
     /// It ends the reach of others.
     Terminator,
+    /// It begins a clause: negations behind it reach no further back.
+    LeftStop,
     /// What follows is going to be done.
     Planned,
     /// What follows is supposed, asked or conditional.
@@ -42,9 +54,16 @@ pub struct Found {
 #[serde(deny_unknown_fields, default)]
 struct Table {
     negation: Vec<String>,
+    negation_both: Vec<String>,
     negation_left: Vec<String>,
+    negation_concord: Vec<String>,
+    negation_again: Vec<String>,
     negation_pseudo: Vec<String>,
     terminator: Vec<String>,
+    left_stop: Vec<String>,
+    coordinator: Vec<String>,
+    subject: Vec<String>,
+    helper: Vec<String>,
     planned: Vec<String>,
     hypothetical: Vec<String>,
     required: Vec<String>,
@@ -52,86 +71,106 @@ struct Table {
     decision: Vec<String>,
 }
 
-/// One automaton for the polarity of everything, one for the tone of prose.
-struct Cues {
-    polarity: Option<(AhoCorasick, Vec<Cue>)>,
-    tone: Option<(AhoCorasick, Vec<Cue>)>,
-}
+/// The groups of cues: of each, the longest that begin at a place count, and none inside another.
+const POLARITY: usize = 0;
+const TONE: usize = 1;
 
-static CUES: LazyLock<Cues> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("tables/cues.toml")).unwrap_or_default();
-    let polarity = [
-        (&table.negation, Cue::Negation),
-        (&table.negation_left, Cue::NegationLeft),
-        (&table.negation_pseudo, Cue::Pseudo),
-        (&table.terminator, Cue::Terminator),
-    ];
-    let tone = [
-        (&table.planned, Cue::Planned),
-        (&table.hypothetical, Cue::Hypothetical),
-        (&table.required, Cue::Required),
-        (&table.claim, Cue::Claim),
-        (&table.decision, Cue::Decision),
-    ];
-    Cues { polarity: build(&polarity), tone: build(&tone) }
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| toml::from_str(include_str!("tables/cues.toml")).unwrap_or_default());
+
+static CUES: LazyLock<Phrases<Cue>> = LazyLock::new(|| {
+    let table = &*TABLE;
+    let list = |words, group, means| List { words, group, means };
+    Phrases::new(&[
+        list(&table.negation, POLARITY, Cue::Negation),
+        list(&table.negation_both, POLARITY, Cue::NegationBoth),
+        list(&table.negation_left, POLARITY, Cue::NegationLeft),
+        list(&table.negation_concord, POLARITY, Cue::NegationConcord),
+        list(&table.negation_again, POLARITY, Cue::NegationAgain),
+        list(&table.negation_pseudo, POLARITY, Cue::Pseudo),
+        list(&table.terminator, POLARITY, Cue::Terminator),
+        list(&table.left_stop, POLARITY, Cue::LeftStop),
+        list(&table.planned, TONE, Cue::Planned),
+        list(&table.hypothetical, TONE, Cue::Hypothetical),
+        list(&table.required, TONE, Cue::Required),
+        list(&table.claim, TONE, Cue::Claim),
+        list(&table.decision, TONE, Cue::Decision),
+    ])
 });
 
-fn build(lists: &[(&Vec<String>, Cue)]) -> Option<(AhoCorasick, Vec<Cue>)> {
-    let words: Vec<&String> = lists.iter().flat_map(|(words, _)| words.iter()).collect();
-    let cues = lists.iter().flat_map(|(words, cue)| std::iter::repeat_n(*cue, words.len())).collect();
-    let automaton = AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::DFA))
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(words)
-        .ok()?;
-    Some((automaton, cues))
+/// All cues of a text, in order of their first byte.
+pub(crate) fn all(text: &str) -> Vec<Found> {
+    CUES.find(text).into_iter().map(|(range, cue)| Found { cue, range }).collect()
 }
 
 /// Negations, what looks like them, and what ends their reach.
 pub fn polarity(text: &str) -> Vec<Found> {
-    find(CUES.polarity.as_ref(), text)
+    let mut found = all(text);
+    found.retain(|found| found.cue.is_polar());
+    found
 }
 
 /// Plans, conditions, demands, claims and decisions.
 pub fn tone(text: &str) -> Vec<Found> {
-    find(CUES.tone.as_ref(), text)
+    let mut found = all(text);
+    found.retain(|found| !found.cue.is_polar());
+    found
 }
 
-fn find(cues: Option<&(AhoCorasick, Vec<Cue>)>, text: &str) -> Vec<Found> {
-    let Some((automaton, kinds)) = cues else { return Vec::new() };
-    automaton
-        .find_iter(text)
-        .filter(|found| is_word(text, found.start()..found.end()))
-        .filter_map(|found| {
-            Some(Found { cue: *kinds.get(found.pattern().as_usize())?, range: found.start()..found.end() })
-        })
-        .collect()
+impl Cue {
+    fn is_polar(self) -> bool {
+        self.negates() || matches!(self, Self::Pseudo | Self::Terminator | Self::LeftStop)
+    }
+
+    /// Whether it negates anything.
+    pub fn negates(self) -> bool {
+        matches!(
+            self,
+            Self::Negation
+                | Self::NegationBoth
+                | Self::NegationLeft
+                | Self::NegationConcord
+                | Self::NegationAgain
+        )
+    }
+
+    /// Whether it negates a clause of its own, with its subject.
+    pub(crate) fn negates_clause(self) -> bool {
+        self == Self::NegationBoth
+    }
 }
 
-/// Whether a match stands alone. Scripts without spaces between words need no boundary.
-pub(crate) fn is_word(text: &str, range: Range<usize>) -> bool {
-    let bytes = text.as_bytes();
-    let own = bytes.get(range.clone()).unwrap_or_default();
-    let contraction = own.starts_with(b"n'") || own.starts_with("n’".as_bytes());
-    let before = range.start.checked_sub(1).and_then(|at| bytes.get(at));
-    let after = bytes.get(range.end);
-    let joins = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let opens = own.first().is_none_or(|byte| *byte >= 0xE0)
-        || contraction
-        || !before.is_some_and(|byte| joins(byte) || is_alphabetic_byte(*byte));
-    let closes = own.last().is_none_or(|_| own.first().is_some_and(|byte| *byte >= 0xE0))
-        || !after.is_some_and(|byte| joins(byte) || is_lead_byte(*byte));
-    opens && closes
+/// What a word is to the clause around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// It joins clauses or their parts.
+    Coordinator,
+    /// A personal pronoun.
+    Subject,
+    /// An auxiliary, or an adverb that stands among them.
+    Helper,
+    /// Any other word.
+    Other,
 }
 
-/// A byte of a two-byte letter, Latin, Greek or Cyrillic, at its end.
-fn is_alphabetic_byte(byte: u8) -> bool {
-    (0x80..0xC0).contains(&byte)
-}
-
-fn is_lead_byte(byte: u8) -> bool {
-    (0xC3..0xE0).contains(&byte)
+/// What `word` is to the clause around it.
+pub(crate) fn part(word: &str) -> Part {
+    static PARTS: LazyLock<BTreeMap<&'static str, Part>> = LazyLock::new(|| {
+        let parts = [
+            (&TABLE.helper, Part::Helper),
+            (&TABLE.subject, Part::Subject),
+            (&TABLE.coordinator, Part::Coordinator),
+        ];
+        parts
+            .into_iter()
+            .flat_map(|(words, part)| words.iter().map(move |word| (word.as_str(), part)))
+            .collect()
+    });
+    // The longest word of the lists, in bytes.
+    if word.len() > 12 {
+        return Part::Other;
+    }
+    PARTS.get(word.to_lowercase().as_str()).copied().unwrap_or(Part::Other)
 }
 
 /// The clauses of a text: sentences and lines.
@@ -194,15 +233,19 @@ mod tests {
     #[test]
     fn cues_are_whole_words() {
         assert!(toml::from_str::<Table>(include_str!("tables/cues.toml")).is_ok());
+        assert!(
+            TABLE.helper.iter().chain(&TABLE.subject).chain(&TABLE.coordinator).all(|word| word.len() <= 12)
+        );
         assert_eq!(
             words("I did NOT run it, nothing noted"),
-            [(Cue::Negation, "NOT"), (Cue::Negation, "nothing")]
+            [(Cue::NegationBoth, "NOT"), (Cue::Negation, "nothing")]
         );
-        assert_eq!(words("don't"), [(Cue::Negation, "n't")]);
+        assert_eq!(words("don't"), [(Cue::NegationBoth, "n't")]);
+        assert_eq!(words("“not” isn’t"), [(Cue::NegationBoth, "not"), (Cue::NegationBoth, "n’t")]);
         assert_eq!(words("not only this"), [(Cue::Pseudo, "not only")]);
-        assert_eq!(words("请不要删除"), [(Cue::Negation, "不要")]);
+        assert_eq!(words("请不要删除"), [(Cue::NegationBoth, "不要")]);
         assert_eq!(words("非常好"), [(Cue::Pseudo, "非常")]);
-        assert_eq!(words("nöt knot"), []);
+        assert_eq!(words("nöt knot not_a no2"), []);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use strongroom_core::evidence::{
-    AtomKind, CallRole, ClaimRole, EvidentialClass, NarrativeProof, Omissions, Pin, SpanEvidence,
+    AtomKind, CallRole, Certainty, ClaimRole, EvidentialClass, NarrativeProof, Omissions, Pin, SpanEvidence,
 };
 use strongroom_core::span::SpanKind;
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker};
@@ -63,7 +63,7 @@ pub struct Examiner {
 }
 
 /// What is remembered of one agent.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Memory {
     shell: tools::ShellPlace,
     artifacts: Artifacts,
@@ -79,24 +79,17 @@ impl Examiner {
 
     /// Examines the next span.
     pub fn examine(&mut self, content: &SpanContent<'_>) -> Examination {
-        let record = content.blocks.first().map(|block| block.record);
-        if let (None, Some(cwd)) = (&self.facts.cwd, record.and_then(|record| record.cwd.clone())) {
-            self.facts.cwd = Some(cwd);
-        }
-        let mut found = Found::of(content);
-        let mut call = CallResult::default();
-        for block in &content.blocks {
-            if let BlockKind::Call(facts) = &block.block.kind {
-                call.add(self.call(&facts.tool, block, content));
-            }
-        }
-        found.unread(content);
+        let (reports, record) = self.follow(content);
+        let found = Found::of(content);
+        let unread = unread(content);
         let units = self.units(content);
-        let class = class(content, &call.effects, &found, &units);
+        let readable = || unread.is_none() && found.secrets.is_empty();
+        let class = class(content, certainty(&reports), &units, readable);
         self.remember(content);
+        let call = CallResult::of(reports, &record);
         let evidence = SpanEvidence {
             class,
-            holds: found.holds(content),
+            holds: found.holds(content, unread.as_deref()),
             call: if content.span.kind == SpanKind::Call { CallRole::Call } else { CallRole::NotCall },
             claims: found.claims(),
             pinned: pin(content, &found),
@@ -130,6 +123,42 @@ impl Examiner {
         content.blocks.iter().flat_map(units).collect()
     }
 
+    /// The class of the next span, as [`Self::examine`] gives it, and nothing else.
+    ///
+    /// Results and arguments are not searched for atoms: a call's class is that of its effects, and only what may
+    /// be narrative needs a proof. Both ways may be mixed; later spans are read against the same memory.
+    pub fn classify(&mut self, content: &SpanContent<'_>) -> EvidentialClass {
+        let (reports, _) = self.follow(content);
+        let certainty = certainty(&reports);
+        let units = if certainty.is_none() { self.units(content) } else { Vec::new() };
+        let readable = || unread(content).is_none() && !holds_secret(content);
+        let class = class(content, certainty, &units, readable);
+        self.remember(content);
+        class
+    }
+
+    /// Follows the calls of the span, in order, and joins what its results record.
+    fn follow(&mut self, content: &SpanContent<'_>) -> (Vec<(Report, ToolKind)>, outcome::Record) {
+        let record = content.blocks.first().map(|block| block.record);
+        if let (None, Some(cwd)) = (&self.facts.cwd, record.and_then(|record| record.cwd.clone())) {
+            self.facts.cwd = Some(cwd);
+        }
+        let calls: Vec<(&str, &BlockContent<'_>)> = content
+            .blocks
+            .iter()
+            .filter_map(|block| match &block.block.kind {
+                BlockKind::Call(facts) => Some((facts.tool.as_str(), block)),
+                _ => None,
+            })
+            .collect();
+        if calls.is_empty() {
+            return (Vec::new(), outcome::Record::default());
+        }
+        let record = record_of(content);
+        let reports = calls.into_iter().map(|(tool, block)| self.call(tool, block, &record)).collect();
+        (reports, record)
+    }
+
     /// Notes the call that later prose of the turn stands behind; somebody else's words end the turn.
     fn remember(&mut self, content: &SpanContent<'_>) {
         let Some(first) = content.blocks.first() else { return };
@@ -149,7 +178,7 @@ impl Examiner {
         }
     }
 
-    fn call(&mut self, tool: &str, block: &BlockContent<'_>, content: &SpanContent<'_>) -> CallResult {
+    fn call(&mut self, tool: &str, block: &BlockContent<'_>, record: &outcome::Record) -> (Report, ToolKind) {
         let memory = self.agents.entry(block.record.agent.clone()).or_default();
         let stated = block.record.cwd.as_deref();
         let cwd = memory.shell.start(tool, stated, &self.facts);
@@ -157,19 +186,23 @@ impl Examiner {
         let arguments = block.arguments.as_ref().unwrap_or(&empty);
         let request = ToolCall { tool, arguments, cwd, places: &self.facts };
         let report = tools::examine(&request, &mut memory.artifacts);
-        let record = record_of(content);
-        let kind = if tools::is_shell(tool) { ToolKind::Shell } else { ToolKind::Other };
         if record.is_whole() {
             tools::note_read(&request, &record.text, &mut memory.artifacts);
         }
-        let left = report.cwd.clone().filter(|_| record.keeps_directory() && block.record.agent.is_none());
-        let result = CallResult::of(report, &record, kind);
-        if kind == ToolKind::Shell {
-            // A call that fails leaves the shell where it was.
-            memory.shell.leave(stated, left);
+        if !tools::is_shell(tool) {
+            return (report, ToolKind::Other);
         }
-        result
+        let left = report.cwd.clone().filter(|_| record.keeps_directory() && block.record.agent.is_none());
+        // A call that fails leaves the shell where it was.
+        memory.shell.leave(stated, left);
+        (report, ToolKind::Shell)
     }
+}
+
+/// How certain it is that the calls changed something.
+fn certainty(reports: &[(Report, ToolKind)]) -> Option<Certainty> {
+    let effects = reports.iter().flat_map(|(report, _)| &report.effects).map(|traced| &traced.effect);
+    effects.filter(|effect| effect.kind.access() == Access::Mutation).map(|effect| effect.certainty).max()
 }
 
 /// What a call did, and how it ended.
@@ -180,23 +213,16 @@ struct CallResult {
     programs: Vec<String>,
 }
 
-impl Default for CallResult {
-    fn default() -> Self {
-        Self { effects: Vec::new(), outcome: Outcome::Unknown, programs: Vec::new() }
-    }
-}
-
 impl CallResult {
-    fn of(mut report: Report, record: &outcome::Record, kind: ToolKind) -> Self {
-        let programs = std::mem::take(&mut report.programs);
-        let (effects, outcome) = outcome::decide(report, record, kind);
-        Self { effects, outcome, programs }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.effects.extend(other.effects);
-        self.outcome = other.outcome;
-        self.programs.extend(other.programs);
+    fn of(reports: Vec<(Report, ToolKind)>, record: &outcome::Record) -> Self {
+        let mut all = Self { effects: Vec::new(), outcome: Outcome::Unknown, programs: Vec::new() };
+        for (mut report, kind) in reports {
+            all.programs.append(&mut report.programs);
+            let (effects, outcome) = outcome::decide(report, record, kind);
+            all.effects.extend(effects);
+            all.outcome = outcome;
+        }
+        all
     }
 }
 
@@ -232,7 +258,6 @@ struct Found {
     atoms: Vec<(BlockRef, Atom)>,
     secrets: Vec<Secret>,
     rules: Vec<(BlockRef, Range<usize>)>,
-    unnameable: Option<String>,
 }
 
 impl Found {
@@ -255,9 +280,6 @@ impl Found {
             if let Scalar::String(text) | Scalar::Number(text) = &leaf.value {
                 self.text(content.at, Some(&leaf.pointer), text, Voice::Nobody);
             }
-        }
-        if content.arguments.as_ref().is_some_and(|arguments| arguments.malformed) {
-            self.unnameable.get_or_insert_with(|| "the arguments are malformed".to_owned());
         }
     }
 
@@ -302,43 +324,13 @@ impl Found {
         }
     }
 
-    /// What no detector could read.
-    fn unread(&mut self, content: &SpanContent<'_>) {
-        for block in &content.blocks {
-            match &block.block.kind {
-                BlockKind::Opaque(why) => {
-                    self.unnameable.get_or_insert_with(|| why.clone());
-                }
-                BlockKind::Summary => {
-                    self.unnameable.get_or_insert_with(|| "a summary without its original".to_owned());
-                }
-                BlockKind::Attachment { media_type } => {
-                    self.unnameable
-                        .get_or_insert_with(|| format!("an attachment ({media_type}) is not analysed"));
-                }
-                BlockKind::Thinking if block.text.is_empty() => {
-                    self.unnameable.get_or_insert_with(|| "sealed reasoning".to_owned());
-                }
-                _ => {}
-            }
-        }
-        if content.blocks.is_empty() {
-            let why = if content.span.kind == SpanKind::Opaque {
-                "a record that cannot be read"
-            } else {
-                "a record without decoded text"
-            };
-            self.unnameable.get_or_insert_with(|| why.to_owned());
-        }
-    }
-
-    fn holds(&self, content: &SpanContent<'_>) -> Omissions {
+    fn holds(&self, content: &SpanContent<'_>, unread: Option<&str>) -> Omissions {
         let foreign =
             matches!(content.span.kind, SpanKind::Derived | SpanKind::Opaque | SpanKind::Attachment);
-        match &self.unnameable {
-            Some(why) => Omissions::Unnameable(why.clone()),
+        match unread {
+            Some(why) => Omissions::Unnameable(why.to_owned()),
             None if foreign => Omissions::Unnameable("not analysed".to_owned()),
-            None => Omissions::Nameable(atom::counts(self.atoms.iter().map(|(_, atom)| atom))),
+            None => Omissions::Nameable(atom::counts(self.atoms.iter().map(|(_, atom)| atom.kind))),
         }
     }
 
@@ -348,25 +340,56 @@ impl Found {
     }
 }
 
+/// Why a detector could not read the span; `None` where all of it was read.
+fn unread(content: &SpanContent<'_>) -> Option<String> {
+    let malformed =
+        |block: &BlockContent<'_>| block.arguments.as_ref().is_some_and(|arguments| arguments.malformed);
+    if content.blocks.iter().any(malformed) {
+        return Some("the arguments are malformed".to_owned());
+    }
+    if content.blocks.is_empty() {
+        let opaque = content.span.kind == SpanKind::Opaque;
+        let why = if opaque { "a record that cannot be read" } else { "a record without decoded text" };
+        return Some(why.to_owned());
+    }
+    content.blocks.iter().find_map(|block| match &block.block.kind {
+        BlockKind::Opaque(why) => Some(why.clone()),
+        BlockKind::Summary => Some("a summary without its original".to_owned()),
+        BlockKind::Attachment { media_type } => Some(format!("an attachment ({media_type}) is not analysed")),
+        BlockKind::Thinking if block.text.is_empty() => Some("sealed reasoning".to_owned()),
+        _ => None,
+    })
+}
+
+fn holds_secret(content: &SpanContent<'_>) -> bool {
+    content.blocks.iter().any(|block| {
+        let leaves = block.arguments.iter().flat_map(|arguments| &arguments.leaves);
+        let leaves = leaves.filter_map(|leaf| match &leaf.value {
+            Scalar::String(text) | Scalar::Number(text) => Some(text),
+            Scalar::Null | Scalar::Bool(_) => None,
+        });
+        std::iter::once(&block.text).chain(leaves).any(|text| !secrets::find(text).is_empty())
+    })
+}
+
 /// Possible effects count as possible; only proof makes narrative.
 fn class(
     content: &SpanContent<'_>,
-    effects: &[Effect],
-    found: &Found,
+    certainty: Option<Certainty>,
     units: &[(BlockRef, Unit)],
+    readable: impl FnOnce() -> bool,
 ) -> EvidentialClass {
-    let mutations = effects.iter().filter(|effect| effect.kind.access() == Access::Mutation);
-    if let Some(certainty) = mutations.map(|effect| effect.certainty).max() {
+    if let Some(certainty) = certainty {
         return EvidentialClass::SideEffecting(certainty);
     }
-    proof(content, found, units).map_or(EvidentialClass::Structured, EvidentialClass::Narrative)
+    let proof = proof(content, units).filter(|_| readable());
+    proof.map_or(EvidentialClass::Structured, EvidentialClass::Narrative)
 }
 
 /// The proof that every block is narrative.
-fn proof(content: &SpanContent<'_>, found: &Found, units: &[(BlockRef, Unit)]) -> Option<NarrativeProof> {
+fn proof(content: &SpanContent<'_>, units: &[(BlockRef, Unit)]) -> Option<NarrativeProof> {
     let prose = matches!(content.span.kind, SpanKind::Utterance | SpanKind::Thinking);
-    let readable = found.unnameable.is_none() && found.secrets.is_empty();
-    if !prose || !readable {
+    if !prose || content.blocks.is_empty() {
         return None;
     }
     let whole = |block: &BlockContent<'_>| {

@@ -279,6 +279,7 @@ fn covers(call: &str, text: &str, atom: &Atom) -> bool {
             false
         }
         AtomKind::Path
+        | AtomKind::LineRef
         | AtomKind::Url
         | AtomKind::Id
         | AtomKind::Quantity

@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
 
-use crate::cues;
+use crate::cues::{self, List, Phrases};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -17,15 +16,10 @@ struct Table {
     approval: Vec<String>,
 }
 
-static CUES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+static CUES: LazyLock<Phrases<()>> = LazyLock::new(|| {
     let table: Table = toml::from_str(include_str!("tables/rules.toml")).unwrap_or_default();
-    let all = table.ban.iter().chain(&table.duty).chain(&table.gate).chain(&table.approval);
-    AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::DFA))
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(all)
-        .ok()
+    let lists = [&table.ban, &table.duty, &table.gate, &table.approval];
+    Phrases::new(&lists.map(|words| List { words, group: 0, means: () }))
 });
 
 /// The longest sentence that is one rule, in bytes.
@@ -33,12 +27,10 @@ const RULE_MAX: usize = 2_000;
 
 /// The sentences of `text` that state a rule, in order. Questions state none.
 pub fn find(text: &str) -> Vec<Range<usize>> {
-    let Some(automaton) = CUES.as_ref() else { return Vec::new() };
-    let mut places = automaton
-        .find_iter(text)
-        .map(|found| found.range())
-        .filter(|range| cues::is_word(text, range.clone()))
-        .peekable();
+    let mut places = CUES.find(text).into_iter().map(|(place, ())| place).peekable();
+    if places.peek().is_none() {
+        return Vec::new();
+    }
     let mut rules = Vec::new();
     for sentence in cues::sentences(text) {
         while places.next_if(|place| place.start < sentence.start).is_some() {}

@@ -16,9 +16,41 @@ struct Rule {
     #[serde(default)]
     entropy: f64,
     #[serde(default)]
-    mixed: bool,
+    check: Check,
+    #[serde(default)]
+    case: Case,
     #[serde(default = "default_span")]
     span: usize,
+}
+
+/// What a value must be beside its form.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Check {
+    /// Nothing.
+    #[default]
+    Form,
+    /// A letter and a digit or sign.
+    Mixed,
+    /// That, and no name, placeholder or public hash.
+    Assigned,
+    /// Like it, behind the name of a service.
+    Named,
+    /// No placeholder of an address.
+    Url,
+    /// Typed on a command line: no placeholder.
+    Typed,
+}
+
+/// Whether the case of a keyword counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Case {
+    /// It does not.
+    #[default]
+    Any,
+    /// It does.
+    Exact,
 }
 
 const fn default_span() -> usize {
@@ -70,14 +102,17 @@ pub fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
         let (Some((rule, pattern)), Some(done)) = (table.rules.get(owner), searched.get_mut(owner)) else {
             continue;
         };
-        // Most rules never meet their keyword; building all patterns at once would take longer than a small file.
-        let Some(pattern) = pattern.get_or_init(|| Regex::new(&rule.pattern).ok()) else { continue };
-        if hit.start() < *done {
+        if hit.start() < *done || !rule.meets(text, &hit.range()) {
             continue;
         }
+        // Most rules never meet their keyword; building all patterns at once would take longer than a small file.
+        let Some(pattern) = pattern.get_or_init(|| Regex::new(&rule.pattern).ok()) else { continue };
         let window = window(text, hit.start().saturating_sub(LEAD), hit.end() + rule.span);
         for captures in pattern.captures_iter(text.get(window.clone()).unwrap_or_default()) {
-            let Some(secret) = captures.name("s").or_else(|| captures.get(0)) else { continue };
+            // The first group that took part is the secret.
+            let Some(secret) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else {
+                continue;
+            };
             let range = window.start + secret.start()..window.start + secret.end();
             // What ends at the window's end may go on behind it; a later hit sees it whole.
             *done = (*done).max(range.end);
@@ -160,32 +195,65 @@ const PLACEHOLDERS: &[&str] = &[
 ];
 
 impl Rule {
+    /// Whether the keyword found at `range` is one of this rule's.
+    fn meets(&self, text: &str, range: &Range<usize>) -> bool {
+        self.case == Case::Any
+            || text.get(range.clone()).is_some_and(|own| self.keywords.iter().any(|word| word == own))
+    }
+
     fn accepts(&self, text: &str, range: &Range<usize>) -> bool {
         let Some(value) = text.get(range.clone()) else { return false };
         if self.entropy > 0.0 && entropy(value) < self.entropy {
             return false;
         }
         let lower = value.to_ascii_lowercase();
-        if self.id == "connection-string" {
-            return !PLACEHOLDERS
-                .iter()
-                .any(|word| lower.contains(word) && *word != "secret" && *word != "password")
-                && !matches!(
-                    lower.as_str(),
-                    "pass" | "pw" | "pwd" | "password" | "passwd" | "secret" | "port"
-                );
+        match self.check {
+            Check::Form => true,
+            Check::Mixed => is_mixed(value),
+            Check::Url => !is_placeholder_word(&lower) && !holds_placeholder(&lower, &["secret", "password"]),
+            Check::Typed => {
+                !is_placeholder_word(&lower) && !holds_placeholder(&lower, &["secret", "password", "string"])
+            }
+            Check::Assigned => {
+                is_mixed(value) && !is_harmless(text, range, &lower) && !is_public(text, range)
+            }
+            Check::Named => {
+                let id = |name: &str| {
+                    ["_id", " id", "-id", "url", "uri", "version", "path"]
+                        .iter()
+                        .any(|own| name.contains(own))
+                };
+                is_mixed(value)
+                    && !is_harmless(text, range, &lower)
+                    && (!is_public(text, range) || is_uuid(value) && !id(&name_before(text, range)))
+            }
         }
-        if !self.mixed {
-            return true;
-        }
-        let generic = matches!(self.id.as_str(), "password" | "secret-assignment" | "bearer-token");
-        let called = matches!(text.as_bytes().get(range.end), Some(b'(' | b'[' | b'{'));
-        let harmless = called
-            || PLACEHOLDERS.iter().any(|word| lower.contains(word))
-            || is_name(value)
-            || is_public(text, range);
-        is_mixed(value) && !(generic && harmless)
     }
+}
+
+/// Words that stand for a password in examples.
+fn is_placeholder_word(lower: &str) -> bool {
+    matches!(lower, "pass" | "pw" | "pwd" | "password" | "passwd" | "secret" | "port" | "token" | "user")
+}
+
+fn holds_placeholder(lower: &str, allowed: &[&str]) -> bool {
+    PLACEHOLDERS.iter().any(|word| lower.contains(word) && !allowed.contains(word))
+}
+
+/// Calls, names and placeholders.
+fn is_harmless(text: &str, range: &Range<usize>, lower: &str) -> bool {
+    let called = matches!(text.as_bytes().get(range.end), Some(b'(' | b'[' | b'{'));
+    called || holds_placeholder(lower, &[]) || text.get(range.clone()).is_some_and(is_name)
+}
+
+fn is_uuid(value: &str) -> bool {
+    value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4
+}
+
+/// The text just before a value, in lower case: what it is assigned to.
+fn name_before(text: &str, range: &Range<usize>) -> String {
+    let lead = window(text, range.start.saturating_sub(40), range.start);
+    text.get(lead).unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Shannon entropy in bits per byte.
@@ -232,13 +300,12 @@ fn is_name(value: &str) -> bool {
 /// Hashes and ids by their form and by the name before them.
 fn is_public(text: &str, range: &Range<usize>) -> bool {
     let value = text.get(range.clone()).unwrap_or_default();
-    let uuid = value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4;
+    let uuid = is_uuid(value);
     let digest = value.starts_with("sha256-")
         || value.starts_with("sha512-")
         || value.starts_with("sha1-")
         || value.starts_with("sha384-");
-    let lead = window(text, range.start.saturating_sub(40), range.start);
-    let name = text.get(lead).unwrap_or_default().to_ascii_lowercase();
+    let name = name_before(text, range);
     let named = [
         "hash",
         "sha",

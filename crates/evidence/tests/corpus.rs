@@ -8,7 +8,6 @@
 #[path = "corpus/commands.rs"]
 mod commands;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -58,11 +58,7 @@ impl Sources for Texts {
     }
 
     fn count(&self, text: &str) -> AtomCounts {
-        let mut counts = AtomCounts::default();
-        for atom in atom::extract(text) {
-            counts.add(atom.kind, 1);
-        }
-        counts
+        atom::counts(atom::scan(text).into_iter().map(|mark| mark.kind))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use strongroom_core::evidence::AtomKind;
 
+use super::number::{self, Spelled};
 use super::token::{self, Shape};
-use super::{Atom, normal_form};
+use super::{Mark, place};
 
 /// What a byte does to a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,16 +96,9 @@ fn class(byte: u8) -> Class {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Between)
 }
 
-pub(super) fn lex(text: &str) -> Vec<Atom> {
-    let mut lexer = Lexer {
-        text,
-        bytes: text.as_bytes(),
-        at: 0,
-        line: 0,
-        fence: None,
-        quote_end: 0,
-        atoms: Vec::with_capacity(text.len() / 24),
-    };
+pub(super) fn lex(text: &str) -> Vec<Mark> {
+    let mut lexer =
+        Lexer { text, bytes: text.as_bytes(), at: 0, line: 0, fence: None, quote_end: 0, atoms: Vec::new() };
     lexer.error_line();
     while let Some(&byte) = lexer.bytes.get(lexer.at) {
         match class(byte) {
@@ -125,7 +119,7 @@ struct Lexer<'a> {
     line: usize,
     fence: Option<usize>,
     quote_end: usize,
-    atoms: Vec<Atom>,
+    atoms: Vec<Mark>,
 }
 
 /// The longest quotation and the longest error line that become atoms, in bytes.
@@ -133,9 +127,8 @@ const QUOTE_MAX: usize = 400;
 
 impl Lexer<'_> {
     fn push(&mut self, kind: AtomKind, start: usize, end: usize) {
-        if let Some(own) = self.text.get(start..end) {
-            let norm = normal_form(kind, own);
-            self.atoms.push(Atom::new(kind, start..end, norm));
+        if self.text.is_char_boundary(start) && self.text.is_char_boundary(end) && start < end {
+            self.atoms.push(Mark::new(kind, start..end));
         }
     }
 
@@ -184,8 +177,11 @@ impl Lexer<'_> {
         ) {
             return;
         }
-        let shown = own.get(..own.len().min(16)).unwrap_or(own);
-        if STARTS.iter().any(|start| shown.starts_with(start)) {
+        // The second letter tells most lines apart from errors.
+        let second = own.as_bytes().get(1).copied().unwrap_or(b' ');
+        let may =
+            matches!(second, b'r' | b'R' | b'a' | b'A' | b'h' | b'x' | b' ' | b'n' | b'p' | b'y' | 0x9C);
+        if may && STARTS.iter().any(|start| own.starts_with(start)) {
             let line = memchr::memchr(b'\n', own.as_bytes()).unwrap_or(own.len());
             let end = floor_boundary(own, line.min(QUOTE_MAX));
             let end = own.get(..end).map_or(0, |line| line.trim_end().len());
@@ -234,6 +230,20 @@ impl Lexer<'_> {
         }
     }
 
+    /// `$ 75 million`, `€5`: a sign of currency at `start..end` before a number.
+    fn currency(&mut self, start: usize, end: usize) {
+        let from = end + usize::from(self.bytes.get(end) == Some(&b' '));
+        let rest = self.bytes.get(from..).unwrap_or_default();
+        if !rest.first().is_some_and(u8::is_ascii_digit) {
+            return;
+        }
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+        let digits_end = self.digits_end(from, from + digits);
+        let (stop, _) = self.scale_and_unit(self.grouped(digits_end));
+        self.push(AtomKind::Quantity, start, stop);
+        self.at = self.at.max(stop);
+    }
+
     /// Bytes between tokens; full-width digits are numbers.
     fn between(&mut self, byte: u8) {
         let step = match byte {
@@ -243,7 +253,11 @@ impl Lexer<'_> {
             _ => 1,
         };
         if byte != 0xEF {
+            let start = self.at;
             self.at += step;
+            if matches!(self.text.get(start..self.at), Some("£" | "€" | "¥")) {
+                self.currency(start, self.at);
+            }
             return;
         }
         let digit = |at: usize| matches!(self.bytes.get(at..at + 3), Some([0xEF, 0xBC, last]) if (0x90..=0x99).contains(last));
@@ -272,16 +286,100 @@ impl Lexer<'_> {
             len += 1;
         }
         self.at = start + len;
+        let own = self.bytes.get(start..start + len).unwrap_or_default();
         // Ordinary words: lower case behind the first letter. A few file names look like words.
-        if marks & !LOWER == 0 && !matches!(first, b'M' | b'D' | b'G' | b'P' | b'J') {
+        if marks & !LOWER == 0 {
+            if token::is_bare_file(own) {
+                self.push(AtomKind::Path, start, start + len);
+            } else if let Some(spelled) = number::spelled(own) {
+                self.spelled(start, start + len, spelled);
+            }
             return;
         }
-        let own = self.bytes.get(start..start + len).unwrap_or_default();
         let shape = Shape::of(own);
         if shape.colons > 0 && shape.slashes > 1 && self.url(start, len) {
             return;
         }
         self.shaped(start, start + len, Some(shape));
+    }
+
+    /// Numbers, months and days in words.
+    fn spelled(&mut self, start: usize, end: usize, word: Spelled) {
+        match word {
+            Spelled::Relative => self.push(AtomKind::Time, start, end),
+            Spelled::Numeral => {
+                if let (stop, Some(stop_of_unit)) = self.scale_and_unit(end) {
+                    self.push(AtomKind::Quantity, start, stop_of_unit);
+                    self.at = self.at.max(stop).max(stop_of_unit);
+                }
+            }
+            Spelled::Month => {
+                let dot = usize::from(self.bytes.get(end) == Some(&b'.'));
+                let Some((stop, day)) = self.next_number(end + dot) else { return };
+                let behind = stop + usize::from(self.bytes.get(stop) == Some(&b','));
+                let year = self.next_number(behind).filter(|(_, own)| own.len() == 4 && day.len() < 3);
+                let stop = year.map_or(stop, |(stop, _)| stop);
+                self.push(AtomKind::Time, start, stop);
+                self.at = self.at.max(stop);
+            }
+        }
+    }
+
+    /// A number of days or years behind one blank: `4`, `4th`, `2019`; its end and digits.
+    fn next_number(&self, end: usize) -> Option<(usize, &str)> {
+        let rest = self.text.get(end..)?.strip_prefix(' ')?;
+        let len = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let digits = rest.get(..len).filter(|_| matches!(len, 1 | 2 | 4))?;
+        let behind = rest.get(len..)?;
+        let ordinal =
+            ["st", "nd", "rd", "th"].iter().find(|own| behind.starts_with(**own)).map_or(0, |own| own.len());
+        let ends =
+            behind.as_bytes().get(ordinal).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b':');
+        ends.then_some((end + 1 + len + ordinal, digits))
+    }
+
+    /// The end of the scale words behind a number (its own end where there are none), and that of the unit.
+    fn scale_and_unit(&self, end: usize) -> (usize, Option<usize>) {
+        let mut stop = end;
+        while let Some((next, _)) = self.next_word(stop).filter(|(_, word)| number::is_scale(word)) {
+            stop = next;
+        }
+        if let Some(len) = self.text.get(stop..).and_then(number::wide_unit) {
+            let unit = self.text.get(stop..stop + len).is_some_and(token::is_unit);
+            let behind = self.text.get(stop + len..).and_then(number::wide_unit);
+            return if unit {
+                (stop, Some(stop + len))
+            } else {
+                (stop + len, behind.map(|own| stop + len + own))
+            };
+        }
+        if let Some(end) = self.degrees(stop) {
+            return (stop, Some(end));
+        }
+        let word = self.next_word(stop);
+        let of = word.filter(|(_, word)| matches!(*word, "square" | "cubic" | "metric"));
+        let unit = of.map_or(word, |(end, _)| self.next_word(end)).filter(|(_, word)| {
+            // Of single letters behind a blank only these are units and nothing else.
+            token::is_unit(word) && (word.len() > 1 || matches!(*word, "%" | "s" | "h" | "B"))
+        });
+        (stop, unit.map(|(stop, _)| stop))
+    }
+
+    /// The end of `°`, `°C`, `degrees`, `deg celsius`, `degrees f` behind a number.
+    fn degrees(&self, end: usize) -> Option<usize> {
+        let blank = self.text.get(end..)?.strip_prefix(' ').map_or(end, |_| end + 1);
+        let sign = self.text.get(blank..)?.strip_prefix('°');
+        let (stop, scale) = if let Some(rest) = sign {
+            let own = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+            (blank + '°'.len_utf8(), Some((blank + '°'.len_utf8() + own, rest.get(..own)?)))
+        } else {
+            let (stop, _) = self.next_word(end).filter(|(_, word)| is_degree(word))?;
+            (stop, self.next_word(stop))
+        };
+        let scale = scale.filter(|(_, word)| {
+            matches!(word.to_ascii_lowercase().as_str(), "c" | "f" | "celsius" | "fahrenheit" | "centigrade")
+        });
+        Some(scale.map_or(stop, |(stop, _)| stop))
     }
 
     fn url(&mut self, start: usize, len: usize) -> bool {
@@ -329,6 +427,12 @@ impl Lexer<'_> {
         let (start, end) = self.trimmed(from, to);
         let Some(own) = self.text.get(start..end).filter(|own| !own.is_empty()) else { return };
         let bytes = own.as_bytes();
+        if bytes == b"$" {
+            return self.currency(start, end);
+        }
+        if end < to && number::spelled(bytes) == Some(Spelled::Month) {
+            return self.spelled(start, end, Spelled::Month);
+        }
         match bytes {
             [b'-', b'-', letter, ..] if letter.is_ascii_alphabetic() => return self.flag(start, own),
             [b'-', letter, ..] if letter.is_ascii_alphabetic() && self.stands_free(start) => {
@@ -352,9 +456,30 @@ impl Lexer<'_> {
         if is_numeric(bytes) {
             return self.number(start, end, shape);
         }
+        if let Some(rest) = own.strip_prefix('~').filter(|rest| is_numeric(rest.as_bytes())) {
+            return self.approximate(end - rest.len(), end);
+        }
         if let Some((kind, len)) = token::classify(own, shape) {
+            let place =
+                if kind == AtomKind::Path { place::behind(self.text, start, start + len) } else { None };
             self.push(kind, start, start + len);
-            self.rest_of(start + len, end);
+            if let Some(stop) = place {
+                self.push(AtomKind::LineRef, start, stop);
+                self.at = self.at.max(stop);
+            }
+            self.rest_of(place.unwrap_or(start + len), end);
+        }
+    }
+
+    /// `~5s`: the mark belongs to the number.
+    fn approximate(&mut self, start: usize, end: usize) {
+        let first = self.atoms.len();
+        self.shaped(start, end, None);
+        if let Some(own) = self.atoms.get_mut(first)
+            && matches!(own.kind, AtomKind::Number | AtomKind::Quantity)
+            && own.range.start == start
+        {
+            own.range.start -= 1;
         }
     }
 
@@ -420,7 +545,8 @@ impl Lexer<'_> {
             self.at = self.at.max(stop);
             return self.push(AtomKind::Time, start, stop);
         }
-        if shape.dots >= 2 {
+        let uuid = end - start == 36 && shape.dashes == 4 && shape.hex == 32;
+        if shape.dots >= 2 || uuid {
             return self.push(AtomKind::Id, start, end);
         }
         if shape.colons + shape.slashes > 0 {
@@ -429,22 +555,51 @@ impl Lexer<'_> {
         let digits_end = self.digits_end(start, end);
         let tail = self.text.get(digits_end..end).unwrap_or_default();
         if tail.is_empty() {
-            let grouped = self.grouped(digits_end);
-            let unit = self
-                .next_word(grouped)
-                .filter(|(_, word)| token::is_unit(word) && word.len() > 1 || *word == "%");
+            let (grouped, unit) = self.scale_and_unit(self.grouped(digits_end));
             let currency = self.bytes.get(start) == Some(&b'$');
+            if let Some(stop) = self.dated(start, digits_end) {
+                self.at = self.at.max(stop);
+                return self.push(AtomKind::Time, start, stop);
+            }
             match unit {
-                Some((stop, _)) => self.push(AtomKind::Quantity, start, stop),
+                Some(stop) => self.push(AtomKind::Quantity, start, stop),
                 None if currency => self.push(AtomKind::Quantity, start, grouped),
                 None => self.push(AtomKind::Number, start, grouped),
             }
             self.at = self.at.max(grouped);
-        } else if token::is_unit(tail) {
+        } else if matches!(tail, "am" | "pm" | "AM" | "PM") {
+            self.push(AtomKind::Time, start, end);
+        } else if matches!(tail, "st" | "nd" | "rd" | "th") && self.dated(start, end).is_some() {
+            let stop = self.dated(start, end).unwrap_or(end);
+            self.at = self.at.max(stop);
+            self.push(AtomKind::Time, start, stop);
+        } else if token::is_unit(tail)
+            || tail.strip_prefix('-').is_some_and(|unit| unit.len() > 1 && token::is_unit(unit))
+        {
             self.push(AtomKind::Quantity, start, end);
         } else {
             self.odd_number(start, end, digits_end);
         }
+    }
+
+    /// The end of `4 Jan 2019`, `7 pm` or `2019年1月4日` that begins with digits.
+    fn dated(&self, start: usize, end: usize) -> Option<usize> {
+        if let Some((stop, word)) = self.next_word(end) {
+            if matches!(word, "am" | "pm" | "AM" | "PM") {
+                return Some(stop);
+            }
+            if number::spelled(word.as_bytes()) == Some(Spelled::Month) && end - start <= 4 {
+                let comma = usize::from(self.bytes.get(stop) == Some(&b','));
+                let year = self.next_number(stop + comma).filter(|(_, own)| own.len() == 4);
+                return Some(year.map_or(stop, |(stop, _)| stop));
+            }
+        }
+        let rest = self.text.get(end..)?.strip_prefix('年').filter(|_| end - start == 4)?;
+        let date = rest.split_inclusive(['月', '日']).take(2).take_while(|part| {
+            part.trim_end_matches(['月', '日']).bytes().all(|byte| byte.is_ascii_digit()) && part.len() <= 5
+        });
+        let len: usize = date.map(str::len).sum();
+        (len > 0).then_some(end + '年'.len_utf8() + len)
     }
 
     /// `$12`, `10k`, `1e5`, `0xff`, `12-15`, `3rd`: what begins with a digit and is neither number nor quantity.
@@ -455,6 +610,12 @@ impl Lexer<'_> {
         }
         let shape = Shape::of(own);
         let range = shape.lowers + shape.uppers + shape.unders + shape.others == 0;
+        if range && shape.dashes > 0 && own.first() != Some(&b'-') {
+            let (_, unit) = self.scale_and_unit(end);
+            if let Some(stop) = unit.filter(|_| shape.dashes == 1 && shape.dots < 3) {
+                return self.push(AtomKind::Quantity, start, stop);
+            }
+        }
         if range && shape.dashes > 0 {
             self.push(AtomKind::Number, start, digits_end);
             let rest = own.iter().skip(digits_end - start).position(u8::is_ascii_digit);
@@ -498,25 +659,25 @@ impl Lexer<'_> {
         if len > 0 && self.bytes.get(stop - 1) == Some(&b'.') { stop - 1 } else { stop }
     }
 
-    /// The end with further groups: `1,234,567.8`.
+    /// The end with further groups: `1,234,567.8`, also with no-break spaces.
     fn grouped(&self, mut end: usize) -> usize {
         loop {
-            let digits = self.bytes.get(end + 1..end + 4).unwrap_or_default();
-            let group = self.bytes.get(end) == Some(&b',')
-                && digits.len() == 3
-                && digits.iter().all(u8::is_ascii_digit);
-            if !group || self.bytes.get(end + 4).is_some_and(u8::is_ascii_digit) {
+            let rest = self.bytes.get(end..).unwrap_or_default();
+            let gap = match rest {
+                [b',', ..] => 1,
+                [0xC2, 0xA0, ..] => 2,
+                [0xE2, 0x80, 0xAF | 0x89, ..] => 3,
+                _ => return end,
+            };
+            let digits = rest.get(gap..gap + 3).unwrap_or_default();
+            let group = digits.len() == 3 && digits.iter().all(u8::is_ascii_digit);
+            if !group || rest.get(gap + 3).is_some_and(u8::is_ascii_digit) {
                 return end;
             }
-            end += 4;
+            end += gap + 3;
             if self.bytes.get(end) == Some(&b'.') {
-                let more = self
-                    .bytes
-                    .get(end + 1..)
-                    .unwrap_or_default()
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_digit())
-                    .count();
+                let rest = self.bytes.get(end + 1..).unwrap_or_default();
+                let more = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 return if more > 0 { end + 1 + more } else { end };
             }
         }
@@ -584,6 +745,10 @@ impl Lexer<'_> {
         let ends = rest.get(skip + 2).is_none_or(|byte| !byte.is_ascii_alphanumeric());
         (half && ends).then_some(end + skip + 2)
     }
+}
+
+fn is_degree(word: &str) -> bool {
+    matches!(word, "deg" | "degree" | "degrees")
 }
 
 fn is_numeric(bytes: &[u8]) -> bool {

@@ -1,183 +1,38 @@
 //! What kind of atom a token is, and its normal form.
 
+use std::sync::LazyLock;
+
 use strongroom_core::evidence::AtomKind;
 
 use super::number;
+use super::words::Words;
 
 /// File name endings that make a bare name a path.
+#[rustfmt::skip]
 const ENDINGS: &[&str] = &[
-    "rs",
-    "py",
-    "js",
-    "jsx",
-    "ts",
-    "tsx",
-    "mjs",
-    "cjs",
-    "go",
-    "java",
-    "kt",
-    "c",
-    "h",
-    "cc",
-    "cpp",
-    "hpp",
-    "cs",
-    "rb",
-    "php",
-    "swift",
-    "scala",
-    "sh",
-    "bash",
-    "zsh",
-    "fish",
-    "ps1",
-    "bat",
-    "md",
-    "mdx",
-    "rst",
-    "txt",
-    "json",
-    "jsonl",
-    "yaml",
-    "yml",
-    "toml",
-    "lock",
-    "ini",
-    "cfg",
-    "conf",
-    "env",
-    "xml",
-    "html",
-    "htm",
-    "css",
-    "scss",
-    "less",
-    "sql",
-    "db",
-    "sqlite",
-    "csv",
-    "tsv",
-    "parquet",
-    "log",
-    "out",
-    "diff",
-    "patch",
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "svg",
-    "ico",
-    "pdf",
-    "zip",
-    "tar",
-    "gz",
-    "tgz",
-    "bz2",
-    "xz",
-    "wasm",
-    "so",
-    "dylib",
-    "dll",
-    "exe",
-    "bin",
-    "proto",
-    "graphql",
-    "vue",
-    "svelte",
-    "lua",
-    "pl",
-    "r",
-    "ipynb",
-    "tf",
-    "tfvars",
-    "hcl",
-    "gradle",
-    "properties",
-    "plist",
-    "service",
-    "pem",
-    "crt",
-    "key",
-    "pub",
-    "mod",
-    "sum",
-    "snap",
-    "tmpl",
-    "j2",
-    "erb",
-    "ex",
-    "exs",
-    "erl",
-    "hs",
-    "ml",
-    "zig",
-    "nim",
-    "dart",
-    "mk",
-    "cmake",
-    "dockerfile",
-    "gitignore",
-    "map",
-    "bak",
-    "tmp",
-    "pyi",
-    "pyc",
-    "rego",
+    "rs", "py", "js", "jsx", "ts", "tsx", "mjs", "cjs", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp",
+    "cs", "rb", "php", "swift", "scala", "sh", "bash", "zsh", "fish", "ps1", "bat", "md", "mdx", "rst", "txt",
+    "json", "jsonl", "yaml", "yml", "toml", "lock", "ini", "cfg", "conf", "env", "xml", "html", "htm", "css",
+    "scss", "less", "sql", "db", "sqlite", "csv", "tsv", "parquet", "log", "out", "diff", "patch", "png",
+    "jpg", "jpeg", "gif", "svg", "ico", "pdf", "zip", "tar", "gz", "tgz", "bz2", "xz", "wasm", "so", "dylib",
+    "dll", "exe", "bin", "proto", "graphql", "vue", "svelte", "lua", "pl", "r", "ipynb", "tf", "tfvars",
+    "hcl", "gradle", "properties", "plist", "service", "pem", "crt", "key", "pub", "mod", "sum", "snap",
+    "tmpl", "j2", "erb", "ex", "exs", "erl", "hs", "ml", "zig", "nim", "dart", "mk", "cmake", "dockerfile",
+    "gitignore", "map", "bak", "tmp", "pyi", "pyc", "rego",
 ];
 
 /// First parts of relative paths.
+#[rustfmt::skip]
 const DIRECTORIES: &[&str] = &[
-    "src",
-    "test",
-    "tests",
-    "lib",
-    "bin",
-    "docs",
-    "doc",
-    "app",
-    "apps",
-    "pkg",
-    "cmd",
-    "internal",
-    "packages",
-    "crates",
-    "scripts",
-    "config",
-    "public",
-    "static",
-    "assets",
-    "build",
-    "dist",
-    "target",
-    "node_modules",
-    "examples",
-    "include",
-    "tools",
-    "server",
-    "client",
-    "api",
-    "components",
-    "usr",
-    "etc",
-    "var",
-    "home",
-    "tmp",
-    "opt",
-    "themes",
-    "vendor",
-    "fixtures",
-    "migrations",
-    "templates",
-    "utils",
-    "core",
-    "data",
-    ".github",
-    ".git",
-    ".claude",
-    ".venv",
+    "src", "test", "tests", "lib", "bin", "docs", "doc", "app", "apps", "pkg", "cmd", "internal", "packages",
+    "crates", "scripts", "config", "public", "static", "assets", "build", "dist", "target", "node_modules",
+    "examples", "include", "tools", "server", "client", "api", "components", "usr", "etc", "var", "home",
+    "tmp", "opt", "themes", "vendor", "fixtures", "migrations", "templates", "utils", "core", "data",
+    ".github", ".git", ".claude", ".venv",
 ];
+
+static ENDING: LazyLock<Words> = LazyLock::new(|| Words::new(ENDINGS.iter().copied().zip(0..)));
+static DIRECTORY: LazyLock<Words> = LazyLock::new(|| Words::new(DIRECTORIES.iter().copied().zip(0..)));
 
 /// Bits of one counter in a packed sum, and how many bytes are summed before it could run over.
 const LANE_BITS: usize = 12;
@@ -287,6 +142,9 @@ pub(super) fn classify(token: &str, shape: Shape) -> Option<(AtomKind, usize)> {
 /// Hashes, UUIDs, tickets, addresses and error codes.
 fn code_or_id(token: &str, shape: Shape) -> Option<AtomKind> {
     let len = u32::try_from(token.len()).unwrap_or(u32::MAX);
+    if token.starts_with("arn:") && shape.colons >= 5 || is_ipv6(token, shape) {
+        return Some(AtomKind::Id);
+    }
     let uuid = len == 36 && shape.dashes == 4 && shape.hex + 4 == len;
     let hash = (7..=128).contains(&len)
         && shape.hex == len
@@ -304,6 +162,18 @@ fn code_or_id(token: &str, shape: Shape) -> Option<AtomKind> {
     }
     let address = shape.letters() == 0 && shape.dots == 3 && shape.digits >= 4 && shape.slashes == 0;
     (ticket || address).then_some(AtomKind::Id)
+}
+
+/// Addresses of IPv6 and of hardware: groups of hex digits between colons.
+fn is_ipv6(token: &str, shape: Shape) -> bool {
+    let address = token.split('/').next().unwrap_or_default();
+    let groups = address.split(':');
+    shape.colons >= 2
+        && shape.hex > 2
+        && shape.letters() > 0
+        && (shape.colons == 7 || shape.colons == 5 || address.contains("::"))
+        && address.matches("::").count() <= 1
+        && groups.clone().all(|group| group.len() <= 4 && group.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn is_ticket(token: &str) -> bool {
@@ -363,14 +233,10 @@ fn is_error_code(token: &str, shape: Shape) -> bool {
 fn path(token: &str, shape: Shape) -> Option<(AtomKind, usize)> {
     let end = without_position(token);
     let own = token.get(..end).unwrap_or(token);
-    let rooted = own.starts_with('/')
-        || own.starts_with("./")
-        || own.starts_with("../")
-        || own.starts_with("~/")
-        || own.contains(":\\");
+    let rooted = is_rooted(own);
     let mut parts = own.split(['/', '\\']).filter(|part| !part.is_empty());
     let first = parts.next().unwrap_or_default();
-    let known = DIRECTORIES.contains(&first);
+    let known = DIRECTORY.holds(first.as_bytes());
     let deep = shape.slashes >= 2;
     if own.starts_with('@') {
         return Some((AtomKind::Id, token.len()));
@@ -396,9 +262,10 @@ fn is_sed(token: &str) -> bool {
     token.starts_with("s/") || token.starts_with("y/")
 }
 
-/// The length without `:line`, `:line:col` or `(line,col)`.
+/// The length without `:line`, `:line:col` or `#line`.
 fn without_position(token: &str) -> usize {
-    let mut end = token.len();
+    let named = token.strip_suffix(":line").or_else(|| token.strip_suffix(":lines"));
+    let mut end = named.map_or(token.len(), str::len);
     for _ in 0..2 {
         let head = token.get(..end).unwrap_or_default();
         match head.rfind(':') {
@@ -406,26 +273,56 @@ fn without_position(token: &str) -> usize {
             _ => break,
         }
     }
-    end
+    let head = token.get(..end).unwrap_or_default();
+    let Some((path, row)) = head.rsplit_once('#') else { return end };
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let file = (is_rooted(path) || ENDING.holds(ending.as_bytes())) && !row.is_empty() && is_position(row);
+    if file { path.len() } else { end }
 }
 
+/// Digits, with a range or a column behind a dot.
 fn is_position(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+    text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.')) && !text.starts_with('.')
+}
+
+fn is_rooted(path: &str) -> bool {
+    path.starts_with('/')
+        || path.starts_with("./")
+        || path.starts_with("../")
+        || path.starts_with("~/")
+        || path.contains(":\\")
+}
+
+/// File names without an ending.
+pub(super) fn is_bare_file(word: &[u8]) -> bool {
+    word.ends_with(b"file")
+        && matches!(
+            word,
+            b"Makefile"
+                | b"Dockerfile"
+                | b"Cargofile"
+                | b"Gemfile"
+                | b"Procfile"
+                | b"Justfile"
+                | b"justfile"
+                | b"Jenkinsfile"
+                | b"Vagrantfile"
+                | b"Rakefile"
+                | b"Brewfile"
+                | b"Pipfile"
+                | b"Containerfile"
+        )
 }
 
 /// The length of a bare file name such as `a.rs` in `a.rs:12`.
 fn file_name(token: &str, shape: Shape) -> Option<usize> {
     if shape.dots == 0 {
-        return matches!(
-            token,
-            "Makefile" | "Dockerfile" | "Cargofile" | "Gemfile" | "Procfile" | "Justfile" | "justfile"
-        )
-        .then_some(token.len());
+        return is_bare_file(token.as_bytes()).then_some(token.len());
     }
     let end = without_position(token);
     let own = token.get(..end)?;
     let (stem, ending) = own.rsplit_once('.')?;
-    let known = ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known));
+    let known = ENDING.holds(ending.as_bytes());
     let hidden = stem.is_empty() && ending.len() > 2 && shape.letters() > 2;
     ((known && (stem.is_empty() || stem.bytes().any(|byte| byte.is_ascii_alphanumeric()))) || hidden)
         .then_some(end)

@@ -81,7 +81,12 @@ fn examine(examiner: &mut Examiner, draft: Draft) -> Examination {
         },
     );
     let content = SpanContent { span: &span, blocks: contents.collect(), next: draft.next };
-    examiner.examine(&content)
+    let mut alone = Examiner { facts: examiner.facts.clone(), agents: examiner.agents.clone() };
+    let class = alone.classify(&content);
+    let examined = examiner.examine(&content);
+    assert_eq!(class, examined.evidence.class, "the class alone is the class of the whole");
+    assert_eq!(format!("{:?}", alone.agents), format!("{:?}", examiner.agents), "both remember the same");
+    examined
 }
 
 fn alone(draft: Draft) -> Examination {

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
+mod classes;
+#[cfg(test)]
 mod lossless;
 #[cfg(test)]
 mod shared;
