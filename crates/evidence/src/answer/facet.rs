@@ -81,11 +81,19 @@ const OF_ROWS: &[RowField] = &[
     (Field::Op, Style::Whole, operations),
     (Field::Value, Style::Tokens, value),
     (Field::Unit, Style::Whole, unit),
+    (Field::Row, Style::Tokens, |row| match &row.what {
+        What::Value(keyed) => Facet::Known(keyed.rows.iter().map(|name| name.clone().into()).collect()),
+        _ => Facet::Known(Vec::new()),
+    }),
     (Field::About, Style::Object, |row| {
         Facet::Known(row.own.iter().map(|piece| piece.focused().into()).collect())
     }),
     (Field::Code, Style::Whole, code),
     (Field::Media, Style::Whole, media),
+    (Field::State, Style::Whole, |row| match &row.what {
+        What::Agent(_, state) => Facet::one(state.word()),
+        _ => Facet::Known(Vec::new()),
+    }),
 ];
 
 /// What `field` says of one effect, and how it is compared.
@@ -316,7 +324,7 @@ pub(super) const MISSING: &[&str] = &[
 
 fn value<'s>(row: &Row<'s>) -> Facet<'s> {
     match &row.what {
-        What::Value { value, .. } => Facet::one(value.clone()),
+        What::Value(keyed) => Facet::one(keyed.value.clone()),
         What::Literal(_, norm) => {
             let written = row.own.iter().map(|piece| Cow::Borrowed(piece.focused()));
             Facet::Known(written.chain([Cow::Owned(norm.clone())]).collect())
@@ -327,8 +335,8 @@ fn value<'s>(row: &Row<'s>) -> Facet<'s> {
 
 fn unit<'s>(row: &Row<'s>) -> Facet<'s> {
     match &row.what {
-        What::Value { key, value } => {
-            let unit = super::values::unit(key, value);
+        What::Value(keyed) => {
+            let unit = super::values::unit(&keyed.key, &keyed.value);
             Facet::Known(
                 unit.into_iter()
                     .flat_map(|(unit, dimension)| [Cow::Owned(unit), Cow::Borrowed(dimension)])

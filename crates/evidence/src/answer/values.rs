@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::row::{self, Row, What};
+use super::row::{self, Piece, Row, What};
+use super::table::{self, Cell};
 use crate::query::{Atom, QueryError, Value};
 use crate::session::Scope;
 
@@ -23,8 +24,26 @@ static KEYED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) struct Keyed {
     pub(super) key: String,
     pub(super) value: String,
-    /// The bytes of key, sign and value.
+    /// The names of its row, of a cell of a table.
+    pub(super) rows: Vec<String>,
+    /// The bytes of key, sign and value; of a cell its own.
     pub(super) range: Range<usize>,
+}
+
+impl Keyed {
+    /// The key as answers name it: of a cell with its row.
+    pub(super) fn name(&self) -> String {
+        match self.rows.first() {
+            Some(row) => format!("{} ({row})", self.key),
+            None => self.key.clone(),
+        }
+    }
+}
+
+impl From<Cell> for Keyed {
+    fn from(cell: Cell) -> Self {
+        Self { key: cell.column, value: cell.value, rows: cell.rows, range: cell.range }
+    }
 }
 
 /// All values with keys in `text`.
@@ -43,6 +62,7 @@ pub(super) fn scan(text: &str) -> Vec<Keyed> {
                 found.push(Keyed {
                     key: key.as_str().to_owned(),
                     value: text.to_owned(),
+                    rows: Vec::new(),
                     range: key.start()..all.end(),
                 });
             }
@@ -108,12 +128,14 @@ pub(super) fn rows<'s>(scope: &'s Scope<'s>, keys: &Keys) -> Vec<Row<'s>> {
     let mut found = Vec::new();
     for row in row::texts(scope) {
         for piece in &row.own {
-            for keyed in scan(piece.text).into_iter().filter(|keyed| keys.mean(&keyed.key)) {
-                let mut own = piece.clone();
-                own.focus = Some(keyed.range);
-                let what = What::Value { key: keyed.key, value: keyed.value };
+            let meant = |keyed: &Keyed| keys.mean(&keyed.key);
+            let mut all: Vec<Keyed> = scan(piece.text).into_iter().filter(meant).collect();
+            all.extend(table::cells(piece.text).into_iter().map(Keyed::from).filter(meant));
+            all.sort_by_key(|keyed| keyed.range.start);
+            for keyed in all {
+                let own = Piece { focus: Some(keyed.range.clone()), ..piece.clone() };
                 let (start, end) = (piece.at, row.end);
-                found.push(Row { what, own: vec![own], start, end, ..row.clone() });
+                found.push(Row { what: What::Value(keyed), own: vec![own], start, end, ..row.clone() });
             }
         }
     }

@@ -207,7 +207,12 @@ impl Reader {
             };
             let keys = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
             let context_tokens = keys.iter().fold(0u64, |sum, key| sum.saturating_add(count(key)));
-            let usage = Usage { record: link.at, context_tokens, output_tokens: count("output_tokens") };
+            let usage = Usage {
+                record: link.at,
+                context_tokens,
+                output_tokens: count("output_tokens"),
+                cached_tokens: count("cache_read_input_tokens"),
+            };
             self.usage.insert(id.clone(), usage);
         }
     }

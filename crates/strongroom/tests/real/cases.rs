@@ -193,6 +193,13 @@ fn quotes(answers: &[Value]) -> Vec<String> {
     citations(answers).iter().filter_map(|one| one["quote"].as_str().map(str::to_owned)).collect()
 }
 
+/// Whether the line `own` is one of the lines `L6-L7`.
+fn is_within(own: &str, lines: &str) -> bool {
+    let number = |text: &str| text.strip_prefix('L').and_then(|digits| digits.parse::<u32>().ok());
+    let ends = lines.split_once('-').and_then(|(first, last)| Some(number(first)?..=number(last)?));
+    ends.zip(number(own)).is_some_and(|(lines, own)| lines.contains(&own))
+}
+
 /// Whether a citation at the wanted place holds the needle.
 fn cited(cite: &Value, answers: &[Value]) -> Result<(), String> {
     let (place, needle) =
@@ -202,7 +209,8 @@ fn cited(cite: &Value, answers: &[Value]) -> Result<(), String> {
         let source = one["source"].as_str().unwrap_or_default();
         let own = one["locator"].as_str().unwrap_or_default();
         let quote = one["quote"].as_str().unwrap_or_default();
-        let at_place = own == locator
+        let at_place = is_within(own, locator)
+            || own == locator
             || own.starts_with(&format!("{locator}/"))
             || own.starts_with(&format!("{locator} "));
         (file.is_empty() || source.ends_with(file)) && at_place && quote.contains(needle)
