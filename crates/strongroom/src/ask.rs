@@ -311,6 +311,18 @@ impl Asked {
             .map_err(|error| Error::invalid_input(error.to_string()))
     }
 
+    /// Answers several queries; what they are asked of is examined once.
+    ///
+    /// # Errors
+    /// As [`Asked::answer`], of the first query that fails.
+    pub fn answer_all(&self, queries: &[Query], options: AskOptions) -> Result<Vec<Answer>> {
+        self.with_scope(options, |scope, options| {
+            let answers = queries.iter().map(|query| answer(query, scope, options));
+            answers.collect::<std::result::Result<Vec<_>, _>>()
+        })?
+        .map_err(|error| Error::invalid_input(error.to_string()))
+    }
+
     /// Runs `run` on everything that was made ready.
     pub(crate) fn with_scope<T>(
         &self,
