@@ -472,7 +472,9 @@ impl<'a> Tracer<'a> {
             return self.emit(EffectKind::EnvRead, Target::Unknown, guard);
         }
         if let Some(unwrapped) = table.unwrap_command(words) {
-            return self.wrapped(&unwrapped, guard, input);
+            self.wrapped(&unwrapped, guard, input);
+            // What it wraps comes first; who asks for the wrapper itself finds it, too.
+            return self.note_wrapper(&first.text);
         }
         let invocation = table.parse(words);
         self.note_program(&invocation.program);
@@ -515,6 +517,10 @@ impl<'a> Tracer<'a> {
 
     fn note_program(&mut self, name: &str) {
         name.clone_into(&mut self.program);
+        self.note_wrapper(name);
+    }
+
+    fn note_wrapper(&mut self, name: &str) {
         if !self.report.programs.iter().any(|own| own == name) {
             self.report.programs.push(name.to_owned());
         }

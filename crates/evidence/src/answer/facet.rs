@@ -252,7 +252,29 @@ fn programs<'s>(row: &Row<'s>) -> Facet<'s> {
     let base = |name: &'s String| name.rsplit('/').next().filter(|base| *base != name.as_str());
     let texts =
         names.iter().flat_map(|name| std::iter::once(name.as_str()).chain(base(name))).map(Cow::Borrowed);
-    Facet::Known(texts.collect())
+    let texts = texts.collect();
+    let open = row.examined().is_some_and(|examined| {
+        examined
+            .examination
+            .effects
+            .iter()
+            .any(|effect| hides_programs(effect, row.tool().unwrap_or_default()))
+    });
+    if open { Facet::AtLeast(texts) } else { Facet::Known(texts) }
+}
+
+/// Programs that run a shell line of which the words are not known, where they have no target.
+const RUNNERS: &[&str] =
+    &["bash", "sh", "zsh", "dash", "ksh", "eval", "source", ".", "xargs", "parallel", "su", "env"];
+
+/// Whether an effect stands for a part of a shell line that could not be read: any program may be in it.
+fn hides_programs(effect: &Effect, tool: &str) -> bool {
+    let name = effect.program.as_str();
+    let unread = name.is_empty() || name == tool || name.contains(['$', '`', '*', '?']);
+    super::possible::is_opaque(effect)
+        && effect.target == Target::Unknown
+        && crate::tools::is_shell(tool)
+        && (unread || RUNNERS.contains(&name.rsplit('/').next().unwrap_or(name)))
 }
 
 /// `ok` finds what the tool reported as done as well; the citation says which of the two it is.

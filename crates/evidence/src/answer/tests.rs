@@ -751,6 +751,19 @@ fn no_pattern_feels_its_way_into_a_secret() {
 }
 
 #[test]
+fn a_shell_line_that_could_not_be_read_hides_any_program() {
+    let mut t = Written::new();
+    t.bash("git status", "", vec![effect(Kind::VcsRead, ".")]);
+    check(&t, "calls cmd:rm", Verdict::Absent, "no");
+    let unread = |program: &str| crate::effect::Effect { program: program.to_owned(), ..opaque(None) };
+    t.bash("python x.py", "", vec![unread("python")]);
+    check(&t, "calls cmd:rm", Verdict::Absent, "no");
+    t.bash("$CMD -rf x", "", vec![unread("$CMD")]);
+    check(&t, "calls cmd:rm", Verdict::Insufficient, "neither");
+    check(&t, "calls cmd:git", Verdict::Supported, "yes");
+}
+
+#[test]
 fn messages_are_counted_once_whatever_their_lines() {
     let mut t = Written::new();
     t.user("hello").say(Speaker::Assistant, "one").mark(|record| record.message_id = Some("m1".to_owned()));

@@ -545,9 +545,17 @@ fn typed(text: &str) -> Option<String> {
 
 /// The first line that a question matches; `run` and the name of a program ask for that command, whatever act it is.
 fn line_of(left: &str) -> Option<&'static (Regex, &'static Line)> {
+    // What somebody said or allowed is asked for by its words, whatever it is about.
+    let plain = |rest: Rest| !matches!(rest, Rest::Command | Rest::Program);
+    let spoken = TABLE.lines.iter().find(|(regex, line)| plain(line.rest) && regex.is_match(left));
+    if spoken
+        .is_some_and(|(_, line)| ["said", "rules", "claims"].iter().any(|noun| line.clause.starts_with(noun)))
+    {
+        return spoken;
+    }
     let runs = TABLE.command.as_ref().and_then(|regex| regex.captures(left)).is_some_and(|found| {
         let program = found.get(1).map(|name| name.as_str()).unwrap_or_default();
-        found.get(2).is_some() || crate::commands::table().knows(&program.to_lowercase())
+        found.get(2).is_some() || is_program(&program.to_lowercase())
     });
     let fits = |rest: Rest| match rest {
         Rest::Program => runs,
@@ -555,6 +563,13 @@ fn line_of(left: &str) -> Option<&'static (Regex, &'static Line)> {
         _ => !runs,
     };
     TABLE.lines.iter().find(|(regex, line)| fits(line.rest) && regex.is_match(left))
+}
+
+/// Programs that only run others.
+const WRAPPERS: &[&str] = &["sudo", "doas", "xargs", "env", "nohup", "timeout", "nice", "time"];
+
+fn is_program(name: &str) -> bool {
+    crate::commands::table().knows(name) || WRAPPERS.contains(&name)
 }
 
 /// The form a question asks for, and its clause as typed text.
