@@ -574,3 +574,6 @@ fn from_archive(path: &Path, archive: Option<&Archive>) -> Option<Result<Session
             .map(SessionFiles::of)
     }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -311,6 +311,19 @@ impl<'c, 's> Case<'c, 's> {
         draft
     }
 
+    /// How many statements of all summaries are shown, contradicted, or neither.
+    fn compared(&self) -> Vec<Finding> {
+        let all = statement::all(self);
+        let count = |word: &str| all.iter().filter(|own| own.weight.word() == word).count();
+        let finding =
+            |word: &str| Finding { key: format!("statements {word}"), value: count(word).to_string() };
+        if all.is_empty() {
+            Vec::new()
+        } else {
+            ["supported", "contradicted", "unverified"].map(finding).to_vec()
+        }
+    }
+
     fn count(&self, found: &Found<'s>) -> Draft<'s> {
         let rows = self.countable(&found.yes);
         let n = rows.len();
@@ -414,7 +427,11 @@ impl<'c, 's> Case<'c, 's> {
             let n = rows.len();
             let noun = if n == 1 { "match" } else { "matches" };
             let named = self.named(&rows);
-            return Ok(self.supported(format!("{n} {noun}{named}{}", remark(&rows)), rows, found));
+            let mut draft = self.supported(format!("{n} {noun}{named}{}", remark(&rows)), rows, found);
+            if self.noun() == Noun::Compactions {
+                draft.values = self.compared();
+            }
+            return Ok(draft);
         }
         if self.noun().is_act() {
             return match self.probed(found)? {

@@ -1,7 +1,7 @@
 //! Whether a row meets a clause.
 
 use regex::Regex;
-use strongroom_core::evidence::Certainty;
+use strongroom_core::evidence::{AtomKind, Certainty};
 use strongroom_core::transcript::{Encoding, TextRange};
 
 use super::facet::{self, Facet, Style};
@@ -13,6 +13,7 @@ use super::secret::Secrets;
 use super::truth::Truth;
 use super::values::Keyed;
 use super::{Options, possible, undone};
+use crate::atom::normal_form;
 use crate::effect::{Effect, Scope as Where, Target};
 use crate::query::{Atom, Clause, Field, Noun, QueryError, Sign};
 use crate::unions::{self, Conditions, Host, Pattern as TablePattern, Union};
@@ -191,6 +192,23 @@ impl<'q> Compiled<'q> {
         term.is_in(text) && self.secrets.shown(text).is_none_or(|shown| term.is_in(&shown))
     }
 
+    /// Whether a literal or value has the normal form of a word of `term`: `1,000` is `1000`.
+    fn is_normal(&self, term: &Compact, row: &Row<'_>) -> bool {
+        let number = |text: &str| normal_form(AtomKind::Number, text);
+        let same = |text: &str| match &row.what {
+            What::Literal(AtomKind::Secret, _) => false,
+            What::Literal(kind, norm) => normal_form(*kind, text) == *norm,
+            What::Value(keyed) => {
+                text.starts_with(|c: char| c.is_ascii_digit()) && number(text) == number(&keyed.value)
+            }
+            _ => false,
+        };
+        term.atoms().any(|atom| match atom {
+            Atom::Word(text) | Atom::Quoted(text) => same(text) && self.secrets.shown(text).is_none(),
+            Atom::Glob(_) | Atom::Regex(_) | Atom::Range(..) => false,
+        })
+    }
+
     /// What became of a rule until the place that is asked about.
     pub(super) fn force<'r, 's>(
         &self,
@@ -210,6 +228,7 @@ impl<'q> Compiled<'q> {
                 Window::read(field, atom).map_or(Truth::Maybe, |window| positions.test(&window, row))
             })),
             Field::Near => Truth::of(near(row).iter().any(|text| self.is_shown(term, text))),
+            Field::Value if self.is_normal(term, row) => Truth::Yes,
             Field::Reverted => term.meets(&undone::facet(row, positions), Style::Whole, self.secrets),
             Field::State if matches!(row.what, What::Rule) => {
                 term.meets_whole(Some(self.force(row, positions).0.word()))
@@ -232,7 +251,7 @@ impl<'q> Compiled<'q> {
             return Truth::Yes;
         }
         if let What::Literal(_, norm) | What::Value(Keyed { value: norm, .. }) = &row.what
-            && self.is_shown(term, norm)
+            && (self.is_shown(term, norm) || self.is_normal(term, row))
         {
             return Truth::Yes;
         }

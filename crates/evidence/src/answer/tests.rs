@@ -669,6 +669,9 @@ fn summaries_are_compared_with_their_originals() {
         "{said:?}"
     );
     assert!(answer.citations[0].quote.contains("listen 7443"), "original first");
+    let answer = check(&t, "list compactions", Verdict::Supported, "1 match");
+    let counts: Vec<&str> = answer.values.iter().map(|finding| finding.value.as_str()).collect();
+    assert_eq!(counts, ["1", "3", "1"]);
     let answer = check(&t, "compactions status:supported", Verdict::Supported, "");
     assert!(answer.values[0].value.contains("answers on 7080"));
     check(&t, "compactions status:unverified", Verdict::Unverified, "\"The quota is 900");
@@ -761,6 +764,16 @@ fn a_shell_line_that_could_not_be_read_hides_any_program() {
     t.bash("$CMD -rf x", "", vec![unread("$CMD")]);
     check(&t, "calls cmd:rm", Verdict::Insufficient, "neither");
     check(&t, "calls cmd:git", Verdict::Supported, "yes");
+}
+
+#[test]
+fn literals_and_values_are_compared_by_normal_form() {
+    let mut t = Written::new();
+    t.bash("cat a.conf", "limit = 1000 after 1,500", Vec::new()).literal(AtomKind::Number, "1000");
+    check(&t, "list literals value:1,000", Verdict::Supported, "1 match");
+    check(&t, "list literals 1,000", Verdict::Supported, "1 match");
+    check(&t, "list literals 100", Verdict::Insufficient, "nothing");
+    check(&t, "value values limit value:1_000", Verdict::Supported, "limit = 1000");
 }
 
 #[test]
