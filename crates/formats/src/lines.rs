@@ -192,7 +192,13 @@ impl Parts {
     }
 
     /// Keeps what cannot be read from `at` on as an opaque record.
-    fn unreadable(&mut self, line: &Line<'_>, at: usize, bytes: &[u8], code: &'static str, message: String) {
+    fn unreadable(
+        &mut self,
+        line: &Line<'_>,
+        at: usize,
+        bytes: &[u8],
+        (code, message): (&'static str, String),
+    ) {
         let code = if code == BROKEN { "malformed-record" } else { code };
         let range = piece(line, at, bytes.len());
         let text = std::str::from_utf8(bytes.get(at..).unwrap_or_default()).ok().map(|_| range);
@@ -230,8 +236,8 @@ pub fn read_records(
         let Some(joined) = lines.join(first, &mut tape)? else {
             let bytes = source.read(first)?;
             let line = Line { number, range: first, bytes: Some(&bytes), end };
-            let Err((code, message)) = read_value(&line, &bytes, 0, &mut tape).map(drop) else { continue };
-            parts.unreadable(&line, 0, &bytes, code, message);
+            let Err(damage) = read_value(&line, &bytes, 0, &mut tape).map(drop) else { continue };
+            parts.unreadable(&line, 0, &bytes, damage);
             parts.frame_end(first, end);
             continue;
         };
@@ -320,7 +326,7 @@ fn read_line(
                 if at == 0 && code == BROKEN {
                     return Read::Broken;
                 }
-                parts.unreadable(line, at, bytes, code, message);
+                parts.unreadable(line, at, bytes, (code, message));
                 return Read::Whole;
             }
         }

@@ -138,12 +138,9 @@ fn id_of(row: &Row<'_>, children: &[&str]) -> Option<String> {
     };
     let named = children.iter().find(|id| texts().any(|text| text.contains(**id)));
     let handle = || {
-        let results =
+        let mut results =
             row.half.iter().map(|piece| piece.text).chain(blocks.iter().map(|own| own.text.as_str()));
-        results
-            .filter_map(|text| HANDLE.as_ref()?.captures(text)?.get(1))
-            .next()
-            .map(|id| id.as_str().to_owned())
+        results.find_map(|text| HANDLE.as_ref()?.captures(text)?.get(1)).map(|id| id.as_str().to_owned())
     };
     named.map(|id| (*id).to_owned()).or_else(handle)
 }
@@ -195,7 +192,7 @@ fn told(event: &Row<'_>, id: &str, ids: &[&str], before: State) -> Option<State>
     let names = |piece: &row::Piece<'_>| piece.text.contains(id);
     if matches!(event.what, What::Said) {
         let piece = event.own.iter().find(|piece| names(piece))?;
-        let state = status(&piece.text[..], id, ids)?;
+        let state = status(piece.text, id, ids)?;
         let answered = state == State::Collected && !piece.text.contains("<result>");
         return Some(if answered && before != State::Collected { State::Finished } else { state });
     }

@@ -478,10 +478,9 @@ impl<'c, 's> Case<'c, 's> {
         let Some(last) = found.yes.last() else {
             return blocked("not recorded", found);
         };
-        if self.noun() == Noun::Usage && !self.asks(Field::At) {
-            if let Some(draft) = self.sum(found) {
-                return draft;
-            }
+        let summed = self.noun() == Noun::Usage && !self.asks(Field::At);
+        if let Some(draft) = self.sum(found).filter(|_| summed) {
+            return draft;
         }
         if let Some(other) = self.rival(last, found) {
             let cited = vec![other.clone(), last.clone()];
@@ -765,7 +764,8 @@ fn key_value(row: &Row<'_>) -> Option<(String, String)> {
 fn why_open(row: &Row<'_>) -> (String, String) {
     let Some(effect) = row.effect() else {
         return match row.what {
-            What::Call => ("no result".to_owned(), "no result".to_owned()),
+            What::Call if row.results().next().is_none() => ("no result".to_owned(), "no result".to_owned()),
+            What::Call => ("not read".to_owned(), "what the line runs is not all known".to_owned()),
             _ => ("unknown".to_owned(), "not known to match".to_owned()),
         };
     };

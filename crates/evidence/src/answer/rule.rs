@@ -46,7 +46,7 @@ pub(super) fn is_rule(sentence: &str) -> bool {
 /// What became of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    InForce,
+    Standing,
     Lifted,
     Narrowed,
 }
@@ -55,7 +55,7 @@ impl Force {
     /// The word of `state:`.
     pub(super) const fn word(self) -> &'static str {
         match self {
-            Self::InForce => "in-force",
+            Self::Standing => "in-force",
             Self::Lifted => "lifted",
             Self::Narrowed => "narrowed",
         }
@@ -205,10 +205,10 @@ pub(super) fn force<'r, 's>(
     rules: &'r [Row<'s>],
     counts: impl Fn(&Row<'s>) -> bool,
 ) -> (Force, Option<&'r Row<'s>>) {
-    let Some(text) = row.own.first().map(Piece::focused) else { return (Force::InForce, None) };
+    let Some(text) = row.own.first().map(Piece::focused) else { return (Force::Standing, None) };
     let objects = Objects::of(text);
     let gave = gives(text);
-    let mut now = (Force::InForce, None);
+    let mut now = (Force::Standing, None);
     for later in rules.iter().filter(|later| is_later(later, row)) {
         let Some(own) = later.own.first().map(Piece::focused) else { continue };
         if later.speaker() != Some(Speaker::User) || gives(own) == gave || !counts(later) {

@@ -230,7 +230,7 @@ const LINES: &[Line] = &[
     ),
     line(r"\bread(?:ing)?\b(?:\s+(?:the|any|a)\b)*(?:\s+files?\b)?", None, "files op:read", Rest::Path),
     line(
-        r"\b(?:touch|modif(?:y|ied)|chang(?:e|ed)|edit(?:ed)?|alter(?:ed)?)\b.*?\bsystem\b(?:[\s-]+(?:config\w*|settings?|files?))?",
+        r"\b(?:touch|modif(?:y|ied)|chang(?:e|ed)|edit(?:ed)?|alter(?:ed)?)\b.*?\bsystem(?:['’]s)?\b(?:[\s-]+(?:config\w*|settings?|files?))?",
         None,
         "changes system-config",
         Rest::Words,
@@ -290,7 +290,7 @@ const LINES: &[Line] = &[
         Rest::Words,
     ),
     line(
-        r"\bback(?:\s+|-)?up\b(?:\s+(?:was|is)\s+)?(?:\s*(?:taken|made|created))?|\b(?:take|took|make|made)\b.*?\bbackups?\b",
+        r"\b(?:dumps?|snapshots?)\b.*?\b(?:made|taken|created|written)\b|\bback(?:\s+|-)?up\b(?:\s+(?:was|is)\s+)?(?:\s*(?:taken|made|created))?|\b(?:take|took|make|made)\b.*?\bbackups?\b",
         None,
         "changes backups",
         Rest::Words,
@@ -376,6 +376,7 @@ const STOP: &[&str] = &[
     "by",
     "can",
     "could",
+    "currently",
     "did",
     "do",
     "does",
@@ -385,6 +386,8 @@ const STOP: &[&str] = &[
     "from",
     "get",
     "had",
+    "happen",
+    "happened",
     "has",
     "have",
     "he",
@@ -405,6 +408,8 @@ const STOP: &[&str] = &[
     "me",
     "my",
     "now",
+    "occur",
+    "occurred",
     "of",
     "on",
     "once",
@@ -421,6 +426,7 @@ const STOP: &[&str] = &[
     "somebody",
     "someone",
     "something",
+    "still",
     "successfully",
     "table",
     "that",
@@ -449,6 +455,7 @@ const STOP: &[&str] = &[
     "will",
     "with",
     "would",
+    "yet",
     "you",
     "agent",
     "assistant",
@@ -464,6 +471,7 @@ struct Table {
     session: Option<Regex>,
     order: Option<Regex>,
     command: Option<Regex>,
+    passive: Option<Regex>,
     pronoun: Option<Regex>,
     force: Option<Regex>,
 }
@@ -476,6 +484,9 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         times: TIMES.iter().filter_map(|(text, term)| Some((compile(text)?, *term))).collect(),
         session: compile(r"\bin\s+session\s+([\w-]+)"),
         order: compile(r"\s(before|after)\s"),
+        passive: compile(
+            r"\b(?:was|is|were|been)\s+([\w./-]+)(?:\s+[\w./-]+)?\s+(?:ever\s+)?(?:us|run|execut|invok)(?:ed)?\b",
+        ),
         pronoun: compile(r"\b(?:it|them|that|this)\b"),
         force: compile(r"\bforce[\s-]?push(?:es|ed|ing)?\b"),
         command: compile(
@@ -488,7 +499,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 pub fn plain(question: &str) -> Option<Query> {
     let question = question.trim();
     let text = question.trim_end_matches(['?', '!', '.', ' ', '？']);
-    ordered(text).or_else(|| typed(text)).and_then(|typed| parse(&typed).ok())
+    let read = if is_ordered(text) { ordered(text) } else { typed(text) };
+    read.and_then(|typed| parse(&typed).ok())
 }
 
 /// Reads `text` as a typed query, or else as a plain question.
@@ -518,13 +530,17 @@ const READABLE: &str = "I can read: \"did we push|publish|install|delete|send|co
 \"which files did we write|read|delete?\", \"did the agent ever run X?\", \"did the user say|approve|forbid X?\", \"may the agent X?\", \
 \"how many times …?\", \"what was KEY?\", \"was A … before B …?\"; or type a query such as \"list said X\", \"list results X\", \"ever effects X\"";
 
+/// Whether a question sets two acts in an order: then both must be read, or it means something else.
+fn is_ordered(text: &str) -> bool {
+    let (plain, _) = take_quoted(text);
+    let timed = TABLE.times.iter().any(|(regex, _)| regex.is_match(&plain));
+    !timed && TABLE.order.as_ref().is_some_and(|regex| regex.is_match(&plain))
+}
+
 /// Two acts in an order: `was A before B`.
 fn ordered(text: &str) -> Option<String> {
     let found = TABLE.order.as_ref()?.captures(text)?;
     let (all, word) = (found.get(0)?, found.get(1)?);
-    if TABLE.times.iter().any(|(regex, _)| regex.is_match(text)) {
-        return None;
-    }
     let (one, two) = (text.get(..all.start())?, text.get(all.end()..)?);
     let two = TABLE.pronoun.as_ref()?.replace_all(two, object_of(one)).into_owned();
     let (_, one) = clause(one)?;
@@ -535,7 +551,7 @@ fn ordered(text: &str) -> Option<String> {
 /// The object of a question, for the `it` of what follows: its last word that is a name, or else nothing.
 fn object_of(text: &str) -> String {
     let words = || text.split_whitespace().map(|word| word.trim_matches([',', '"', '`', '\'']));
-    words().filter(|word| is_object(word)).next_back().unwrap_or_default().to_owned()
+    words().rfind(|word| is_object(word)).unwrap_or_default().to_owned()
 }
 
 fn typed(text: &str) -> Option<String> {
@@ -557,6 +573,8 @@ fn line_of(left: &str) -> Option<&'static (Regex, &'static Line)> {
         let program = found.get(1).map(|name| name.as_str()).unwrap_or_default();
         found.get(2).is_some() || is_program(&program.to_lowercase())
     });
+    let passive = TABLE.passive.as_ref().and_then(|regex| regex.captures(left)?.get(1));
+    let runs = runs || passive.is_some_and(|name| is_program(&name.as_str().to_lowercase()));
     let fits = |rest: Rest| match rest {
         Rest::Program => runs,
         Rest::Command => true,
@@ -565,11 +583,15 @@ fn line_of(left: &str) -> Option<&'static (Regex, &'static Line)> {
     TABLE.lines.iter().find(|(regex, line)| fits(line.rest) && regex.is_match(left))
 }
 
-/// Programs that only run others.
-const WRAPPERS: &[&str] = &["sudo", "doas", "xargs", "env", "nohup", "timeout", "nice", "time"];
+/// Programs that the table of commands has no row for: they run others, or are read by code of their own.
+const PROGRAMS: &[&str] = &[
+    "awk", "bash", "curl", "doas", "env", "find", "make", "mysql", "nice", "node", "nohup", "psql", "python",
+    "python3", "rsync", "scp", "sed", "sh", "sqlite3", "ssh", "sudo", "tar", "time", "timeout", "wget",
+    "xargs", "zsh",
+];
 
 fn is_program(name: &str) -> bool {
-    crate::commands::table().knows(name) || WRAPPERS.contains(&name)
+    crate::commands::table().knows(name) || PROGRAMS.contains(&name)
 }
 
 /// The form a question asks for, and its clause as typed text.
@@ -604,12 +626,9 @@ fn clause(text: &str) -> Option<(Option<&'static str>, String)> {
     if line.rest == Rest::Nothing && !words.is_empty() {
         return None;
     }
-    let form = match (line.form, opening) {
-        (Some(form @ ("value" | "now")), _) => Some(form),
-        (_, Some(form @ ("count" | "first" | "last"))) => Some(form),
-        (Some(form), _) => Some(form),
-        (None, opening) => opening,
-    };
+    let fixed = line.form.filter(|form| matches!(*form, "value" | "now"));
+    let asked = opening.filter(|form| matches!(*form, "count" | "first" | "last"));
+    let form = fixed.or(asked).or(line.form).or(opening);
     let placed = place(&words, line.rest)?;
     let parts: Vec<String> = std::iter::once(line.clause.to_owned()).chain(placed).chain(terms).collect();
     Some((form, parts.join(" ")))
@@ -841,6 +860,7 @@ const NATURAL: &[(&str, &[&str])] = &[
     ("effects kind:vcs tag*", &["release", "version", "commit"]),
     ("changes backups", &["database", "db", "data"]),
     ("changes secrets", &["file", "files"]),
+    ("changes system-config", &["file", "files", "settings"]),
 ];
 
 /// Words of time that the table does not know.
@@ -1043,7 +1063,19 @@ fn about(words: &[String]) -> Vec<String> {
     words.into_iter().map(|word| format!("about:{}", singular(word))).collect()
 }
 
+/// Nouns of acts, as the rules about them would be worded.
+const ACTS: &[(&str, &str)] = &[
+    ("deployment", "deploy*"),
+    ("installation", "install*"),
+    ("deletion", "delet*"),
+    ("publication", "publish*"),
+];
+
 fn singular(word: &str) -> String {
+    let act = ACTS.iter().find(|(noun, _)| word.trim_end_matches('s').eq_ignore_ascii_case(noun));
+    if let Some((_, stem)) = act {
+        return (*stem).to_owned();
+    }
     let plain = word.len() > 4 && word.bytes().all(|byte| byte.is_ascii_lowercase()) && !word.ends_with("ss");
     match word.strip_suffix('s').filter(|_| plain) {
         Some(stem) => format!("{stem}*"),

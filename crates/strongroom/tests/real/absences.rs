@@ -17,13 +17,14 @@ struct Size {
     /// Every how manieth file, of those up to `bytes_max`.
     step: usize,
     bytes_max: u64,
-    /// The most questions of each kind and truth asked of one file.
-    each: usize,
+    /// The most questions of each kind asked of one file: of what never happened, and of what did.
+    absent: usize,
+    present: usize,
 }
 
-const SAMPLE: Size = Size { step: 7, bytes_max: 250_000, each: 2 };
+const SAMPLE: Size = Size { step: 7, bytes_max: 250_000, absent: 3, present: 4 };
 
-const EVERYTHING: Size = Size { step: 1, bytes_max: 3_000_000, each: 6 };
+const EVERYTHING: Size = Size { step: 1, bytes_max: 3_000_000, absent: 5, present: 16 };
 
 /// The least share of true absences that must be answered, in percent.
 const ANSWERED_MIN: usize = 60;
@@ -112,7 +113,7 @@ fn ask(path: &Path, strange: &Path, size: &Size, (tallies, blocks, wrong): Books
         .iter()
         .map(|name| std::fs::read(name).unwrap_or_default())
         .fold(String::new(), |all, bytes| all + &String::from_utf8_lossy(&bytes));
-    let questions = questions(&Raw::of(raw), strange, size);
+    let questions = questions(&Raw::of(&raw), strange, size);
     let queries: Vec<_> = questions.iter().map(|own| parse(&own.query).unwrap()).collect();
     let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: [7; 32] };
     for (own, answer) in questions.iter().zip(asked.answer_all(&queries, options).unwrap()) {
@@ -168,8 +169,8 @@ struct Raw {
 }
 
 impl Raw {
-    fn of(text: String) -> Self {
-        let ids: BTreeMap<String, bool> = results(&text);
+    fn of(text: &str) -> Self {
+        let ids: BTreeMap<String, bool> = results(text);
         let mut calls = Vec::new();
         let block = Regex::new(r#""id"\s*:\s*"([^"]+)"\s*,\s*"name"\s*:\s*"([^"]+)"\s*,\s*"input"\s*:\s*(\{(?:[^"{}]|"(?:[^"\\]|\\.)*")*\})"#).unwrap();
         let first = Regex::new(r#""type"\s*:\s*"function_call"[^{}]*"name"\s*:\s*"([^"]+)"\s*,\s*"arguments"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"call_id"\s*:\s*"([^"]+)""#).unwrap();
@@ -178,9 +179,9 @@ impl Raw {
             let done = ids.get(id).copied().unwrap_or(false);
             calls.push(RawCall { tool: tool.to_owned(), input, done });
         };
-        block.captures_iter(&text).for_each(|found| add(&found[1], &found[2], found[3].to_owned()));
-        first.captures_iter(&text).for_each(|found| add(&found[3], &found[1], unescaped(&found[2])));
-        second.captures_iter(&text).for_each(|found| add(&found[1], &found[2], unescaped(&found[3])));
+        block.captures_iter(text).for_each(|found| add(&found[1], &found[2], found[3].to_owned()));
+        first.captures_iter(text).for_each(|found| add(&found[3], &found[1], unescaped(&found[2])));
+        second.captures_iter(text).for_each(|found| add(&found[1], &found[2], unescaped(&found[3])));
         Self { lower: text.to_lowercase(), calls }
     }
 
@@ -354,8 +355,9 @@ const ACTS: &[(&str, &str)] = &[
 fn questions(raw: &Raw, strange: &Path, size: &Size) -> Vec<Question> {
     let mut all = Vec::new();
     let mut add = |kind: &'static str, truth: Truth, queries: BTreeSet<String>| {
-        let step = (queries.len() / size.each).max(1);
-        let some = queries.into_iter().step_by(step).take(size.each);
+        let most = if truth == Truth::Absent { size.absent } else { size.present };
+        let step = (queries.len() / most).max(1);
+        let some = queries.into_iter().step_by(step).take(most);
         all.extend(some.map(|query| Question { kind, query, truth }));
     };
     let set = |queries: Vec<String>| queries.into_iter().collect::<BTreeSet<String>>();
@@ -368,7 +370,7 @@ fn questions(raw: &Raw, strange: &Path, size: &Size) -> Vec<Question> {
     add("cmd", Truth::Present, set(programs(raw).iter().map(|word| program(word)).collect()));
     add("tool", Truth::Absent, absent(TOOLS, &tool));
     add("tool", Truth::Present, set(raw.done().map(|call| tool(&call.tool)).collect()));
-    let foreign = Raw::of(std::fs::read_to_string(strange).unwrap_or_default());
+    let foreign = Raw::of(&std::fs::read_to_string(strange).unwrap_or_default());
     let names = paths(&foreign);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     for op in ["written", "read", "deleted"] {
@@ -419,7 +421,7 @@ fn written(raw: &Raw) -> BTreeSet<String> {
 /// Long words of arguments.
 fn words(raw: &Raw) -> BTreeSet<String> {
     let word =
-        Regex::new(r#"[ /(.=*]([a-z]{4,12}_[a-z]{4,12}|[A-Z][a-z]{4,9}[A-Z][a-z]{4,9})[ )(,.;=|*]"#).unwrap();
+        Regex::new(r"[ /(.=*]([a-z]{4,12}_[a-z]{4,12}|[A-Z][a-z]{4,9}[A-Z][a-z]{4,9})[ )(,.;=|*]").unwrap();
     let found = raw.done().filter_map(|call| Some(word.captures(&call.input)?[1].to_owned()));
     found.collect()
 }
