@@ -23,8 +23,8 @@ const CHUNK_BYTES: u64 = 1 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The most lines, and bytes, that one record broken by raw line feeds is looked for in.
-const BROKEN_LINES_MAX: usize = 256;
-const BROKEN_BYTES_MAX: u64 = 1 << 20;
+const BROKEN_LINES_MAX: usize = 64;
+const BROKEN_BYTES_MAX: u64 = 256 << 10;
 
 /// One physical line.
 #[derive(Debug)]

@@ -27,8 +27,21 @@ pub(super) struct Statement<'s> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     norm: String,
+    /// As written.
+    text: String,
+    /// The stems of the words beside it.
+    near: BTreeSet<String>,
     /// Whether the words before it take it back: `not 60`.
     denied: bool,
+}
+
+/// Who states a line, the weightiest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Assistant,
+    Call,
+    User,
+    Result,
 }
 
 /// A line of an original.
@@ -37,7 +50,7 @@ struct Line<'s> {
     piece: Piece<'s>,
     tokens: Vec<Token>,
     words: BTreeSet<String>,
-    rank: u8,
+    rank: Rank,
 }
 
 /// The lines of all originals, found by value and by word.
@@ -175,43 +188,125 @@ impl<'s> Originals<'s> {
             let line = self.lines.get(**line);
             line.is_some_and(|line| line.tokens.iter().any(|other| other.norm == token.norm && !other.denied))
         };
+        let ends = Shape::of(&token.norm) == Shape::Path;
+        let inside = |norm: &str| {
+            norm.find(&token.norm)
+                .is_some_and(|at| at == 0 || norm.get(..at).is_some_and(|lead| lead.ends_with('/')))
+        };
+        if ends {
+            let whole = self.by_value.iter().filter(|(norm, _)| inside(norm)).flat_map(|(_, lines)| lines);
+            let mut lines: Vec<usize> = whole.copied().filter(|line| self.is_before(*line, own)).collect();
+            lines.sort_unstable();
+            return lines;
+        }
         let lines = self.by_value.get(&token.norm).into_iter().flatten();
         lines.filter(states).copied().filter(|line| self.is_before(*line, own)).collect()
     }
 
-    /// The line that gives another value for what `token` is the value of: a later one where the value is stated, the
-    /// closest one where it is not.
+    /// The line that gives another value for what `token` is the value of, and that value: a later word of the user
+    /// where the value is stated, the likeliest line where it is not.
     fn against(&self, token: &Token, own: &Own<'_, 's>) -> Option<(usize, String)> {
         let shown = self.showing(token, own);
         let near: BTreeSet<usize> =
-            own.words.iter().filter_map(|word| self.by_word.get(word)).flatten().copied().collect();
-        let shared =
-            |line: usize| self.lines.get(line).map_or(0, |line| line.words.intersection(own.words).count());
-        let best = shown.iter().map(|line| shared(*line)).max().unwrap_or(0);
-        let scored = near.into_iter().filter(|line| self.is_before(*line, own)).filter_map(|line| {
-            let other = self.closest(line, token, own)?;
-            let (shared, close) = (shared(line), is_close(&other, &token.norm));
+            token.near.iter().filter_map(|word| self.by_word.get(word)).flatten().copied().collect();
+        let scored = near.into_iter().filter(|line| self.is_before(*line, own)).filter_map(|at| {
+            let line = self.lines.get(at)?;
+            let other = closest(line, token, own)?;
+            let likeness = Likeness::of(token, other);
             let fits = match shown.last() {
-                Some(last) => line > *last && shared >= 2 && shared >= best,
-                None => shared >= 2 || close,
+                Some(last) => at > *last && line.rank == Rank::User && likeness.supersedes(line, own),
+                None => likeness.contradicts(line),
             };
-            let rank = self.lines.get(line).map_or(0, |line| line.rank);
-            fits.then_some((close, shared, rank, line, other))
+            fits.then(|| (likeness.close, likeness.local, line.rank, at, other.norm.clone()))
         });
-        scored.max().map(|(_, _, _, line, other)| (line, other))
+        let (_, _, _, line, other) = scored.max()?;
+        (!shown.is_empty() || !self.holds(&token.text)).then_some((line, other))
     }
 
-    /// The value of a line that stands in the place of `token`: of the same kind, and not itself in the statement.
-    fn closest(&self, line: usize, token: &Token, own: &Own<'_, 's>) -> Option<String> {
-        let line = self.lines.get(line)?;
-        let stated = |norm: &str| own.tokens.iter().any(|token| token.norm == norm);
-        if line.tokens.iter().any(|other| other.norm == token.norm && !other.denied) {
-            return None;
+    /// Whether the text of a value stands in any original, however it is cut there.
+    fn holds(&self, text: &str) -> bool {
+        self.rows.iter().flat_map(|row| &row.own).any(|piece| piece.text.contains(text))
+    }
+}
+
+/// The value of a line that stands in the place of `token`: of the same kind, and not itself in the statement.
+fn closest<'l>(line: &'l Line<'_>, token: &Token, own: &Own<'_, '_>) -> Option<&'l Token> {
+    let stated = |norm: &str| own.tokens.iter().any(|token| token.norm == norm);
+    if line.tokens.iter().any(|other| other.norm == token.norm && !other.denied) {
+        return None;
+    }
+    let fits =
+        |other: &&Token| !other.denied && !stated(&other.norm) && kind(&other.norm) == kind(&token.norm);
+    let local = |other: &Token| other.near.intersection(&token.near).count();
+    line.tokens.iter().filter(fits).max_by_key(|other| (is_close(&other.norm, &token.norm), local(other)))
+}
+
+/// How much two values look like those of one thing.
+struct Likeness {
+    shape: Shape,
+    /// Whether they differ by a slip.
+    close: bool,
+    /// How many words beside them are the same.
+    local: usize,
+    len: usize,
+    same_len: bool,
+}
+
+impl Likeness {
+    fn of(one: &Token, two: &Token) -> Self {
+        Self {
+            shape: Shape::of(&one.norm),
+            close: is_close(&one.norm, &two.norm),
+            local: one.near.intersection(&two.near).count(),
+            len: one.norm.len(),
+            same_len: one.norm.len() == two.norm.len(),
         }
-        let fits =
-            |other: &&Token| !other.denied && !stated(&other.norm) && kind(&other.norm) == kind(&token.norm);
-        let others = line.tokens.iter().filter(fits).map(|other| other.norm.clone());
-        others.max_by_key(|other| (is_close(other, &token.norm), other.len() == token.norm.len()))
+    }
+
+    /// Whether a value that stands nowhere in the originals is the other one, changed.
+    fn contradicts(&self, line: &Line<'_>) -> bool {
+        let alone = line.tokens.len() == 1;
+        match self.shape {
+            Shape::Quantity => self.local >= 2 || (self.close && self.local >= 1),
+            Shape::Number => self.local >= 1 && self.close || (self.local >= 2 && self.same_len && alone),
+            Shape::Name => self.close && (self.len >= 6 || self.local >= 1),
+            Shape::Path => self.close && self.len >= 8,
+        }
+    }
+
+    /// Whether a later word of the user is about the same thing: most of what it says is.
+    fn supersedes(&self, line: &Line<'_>, own: &Own<'_, '_>) -> bool {
+        let shared = line.words.intersection(own.words).count();
+        let measured = matches!(self.shape, Shape::Quantity | Shape::Number);
+        measured && self.local >= 1 && shared * 2 >= line.words.len()
+    }
+}
+
+/// What a value is, as far as comparing goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Number,
+    /// A number with a unit.
+    Quantity,
+    /// An id, a hash, a version.
+    Name,
+    Path,
+}
+
+impl Shape {
+    fn of(norm: &str) -> Self {
+        const UNIT_MAX: usize = 5;
+        let digits = norm
+            .trim_start_matches(['$', '€', '£'])
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let number = norm.bytes().any(|byte| byte.is_ascii_digit()) && !norm.starts_with(char::is_alphabetic);
+        let unit = digits.chars().all(|c| c.is_alphabetic() || c == '%') && digits.len() <= UNIT_MAX;
+        match () {
+            () if norm.contains('/') => Self::Path,
+            () if number && digits.is_empty() => Self::Number,
+            () if number && unit => Self::Quantity,
+            () => Self::Name,
+        }
     }
 }
 
@@ -224,10 +319,10 @@ fn line_of<'s>(at: usize, row: &Row<'s>, piece: &Piece<'s>, range: Range<usize>)
         return None;
     }
     let rank = match (&row.what, row.speaker()) {
-        (What::Result, _) => 3,
-        (_, Some(Speaker::User)) => 2,
-        (What::Call, _) => 1,
-        _ => 0,
+        (What::Result, _) => Rank::Result,
+        (_, Some(Speaker::User)) => Rank::User,
+        (What::Call, _) => Rank::Call,
+        _ => Rank::Assistant,
     };
     let piece = Piece { focus: Some(range), ..piece.clone() };
     Some(Line { row: at, piece, words: words(text), tokens, rank })
@@ -238,10 +333,35 @@ fn tokens(text: &str) -> Vec<Token> {
     let found = regex.find_iter(text).filter_map(|found| {
         let norm = norm(found.as_str())?;
         let before = text.get(..found.start()).unwrap_or_default();
+        let after = text.get(found.end()..).unwrap_or_default();
+        if is_place(before, after, found.as_str()) {
+            return None;
+        }
         let denied = DENIED.as_ref().is_some_and(|regex| regex.is_match(before));
-        Some(Token { norm, denied })
+        let text = found.as_str().trim_matches(|c: char| matches!(c, '.' | ',' | ':')).to_owned();
+        Some(Token { norm, text, near: near(before, after), denied })
     });
     found.collect()
+}
+
+/// Whether a number is that of a line: of a listing, or called one.
+fn is_place(before: &str, after: &str, own: &str) -> bool {
+    let lead =
+        before.trim().is_empty() && (own.ends_with(':') || after.starts_with([':', '\t', '→', '|', '-']));
+    let word = before.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    lead || matches!(word.to_lowercase().as_str(), "line" | "lines" | "l")
+}
+
+/// The stems of the words beside a value: a few before, fewer behind.
+fn near(before: &str, after: &str) -> BTreeSet<String> {
+    const BEFORE_BYTES: usize = 40;
+    const AFTER_BYTES: usize = 24;
+    let start = before.len().saturating_sub(BEFORE_BYTES);
+    let start = (start..=before.len()).find(|at| before.is_char_boundary(*at)).unwrap_or(before.len());
+    let end = (0..=after.len().min(AFTER_BYTES)).rev().find(|at| after.is_char_boundary(*at)).unwrap_or(0);
+    let mut found = words(before.get(start..).unwrap_or_default());
+    found.append(&mut words(after.get(..end).unwrap_or_default()));
+    found
 }
 
 /// A value without the marks around it, without grouping, in lower case; none of a list number.
@@ -309,6 +429,24 @@ mod tests {
         assert_eq!(norms("listens on 7433 (TLS) and 7080, 1,200 rows"), ["7433", "7080", "1200"]);
         assert_eq!(norms("see src/a.rs at 3f9c2d1e"), ["src/a.rs", "3f9c2d1e"]);
         assert_eq!(norms("changed from 16 to 61"), ["61"]);
+        assert_eq!(norms("12:  listen 7443 ssl; see line 275"), ["7443"]);
+    }
+
+    #[test]
+    fn shapes_say_how_much_likeness_is_needed() {
+        for (norm, shape) in [
+            ("7443", Shape::Number),
+            ("412.7", Shape::Number),
+            ("75s", Shape::Quantity),
+            ("$12", Shape::Number),
+            ("40%", Shape::Quantity),
+            ("ops-41", Shape::Name),
+            ("v1.8.0", Shape::Name),
+            ("2026-02-15", Shape::Name),
+            ("src/a.rs", Shape::Path),
+        ] {
+            assert_eq!(Shape::of(norm), shape, "{norm}");
+        }
     }
 
     #[test]

@@ -81,18 +81,24 @@ fn read(text: &str, lines: &[Field], style: Style) -> Option<(Vec<Cell>, usize)>
     if style == Style::Bars && !ruled {
         return None;
     }
+    // Words in columns are a table where numbers soon stand in them.
+    let numbers = |line: &Field| {
+        text.get(line.clone()).is_some_and(|line| line.bytes().any(|byte| byte.is_ascii_digit()))
+    };
+    if style == Style::Blanks && !lines.iter().skip(1).take(3).any(numbers) {
+        return None;
+    }
     let body = lines.iter().skip(1 + usize::from(ruled)).take(LINES_MAX);
     let rows: Vec<Vec<Field>> = body
         .map_while(|line| fields(text, line, style).filter(|fields| fields.len() == names.len()))
         .collect();
-    if rows.is_empty()
-        || (style == Style::Blanks && !rows.iter().flatten().any(|field| has_digit(text, field)))
-    {
+    if rows.is_empty() {
         return None;
     }
     let first =
         |row: &[Field]| row.first().and_then(|field| text.get(field.clone())).unwrap_or_default().to_owned();
-    let numbered = rows.iter().any(|row| first(row).bytes().all(|byte| byte.is_ascii_digit()));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered = rows.iter().any(|row| is_number(&first(row)));
     let mut cells = Vec::new();
     for (n, row) in rows.iter().enumerate() {
         let mut labels = vec![first(row)];
@@ -108,10 +114,6 @@ fn read(text: &str, lines: &[Field], style: Style) -> Option<(Vec<Cell>, usize)>
         }
     }
     Some((cells, 1 + usize::from(ruled) + rows.len()))
-}
-
-fn has_digit(text: &str, field: &Field) -> bool {
-    text.get(field.clone()).is_some_and(|text| text.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// A line under a header: dashes, with bars, crosses and colons.

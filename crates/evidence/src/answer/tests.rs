@@ -675,6 +675,23 @@ fn summaries_are_compared_with_their_originals() {
     let answer = check(&t, "compactions status:supported", Verdict::Supported, "");
     assert!(answer.values[0].value.contains("answers on 7080"));
     check(&t, "compactions status:unverified", Verdict::Unverified, "\"The quota is 900");
+    let mut fair = Written::new();
+    fair.bash(
+        "rg -n fast",
+        "src/commit_hooks.rs:275: the fast path calls hooks\nsrc/types.rs:1061: the fast path ends",
+        Vec::new(),
+    );
+    fair.bash("cat limits.toml", "the upload limit is 16", Vec::new()).user("Make the upload limit 61.");
+    fair.boundary().summary(
+        "The fast path at line 280 calls hooks. It stands in /w/src/commit_hooks.rs. See src/types.rs. The upload limit is 16.",
+    );
+    let answer = check(
+        &fair,
+        "compactions status:contradicted",
+        Verdict::Conflicting,
+        "the summary says 16, the original 61",
+    );
+    assert_eq!(answer.values.len(), 1, "{:?}", answer.values);
     let mut none = Written::new();
     none.user("hello");
     check(&none, "compactions status:contradicted", Verdict::Absent, "no");
