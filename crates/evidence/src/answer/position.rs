@@ -50,6 +50,8 @@ pub(super) struct Positions<'s> {
     /// All effects and all rules of the scope, for terms that look at what came later; read when first needed.
     effects: OnceCell<Vec<Row<'s>>>,
     rules: OnceCell<Vec<Row<'s>>>,
+    /// For each of the effects: whether a later one took it back.
+    undone: OnceCell<Vec<bool>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -72,11 +74,22 @@ impl<'s> Positions<'s> {
             .iter()
             .map(|view| view.agent.as_deref().and_then(|agent| launch(scope, agent)))
             .collect();
-        Self { scope, boundaries, launches, effects: OnceCell::new(), rules: OnceCell::new() }
+        Self {
+            scope,
+            boundaries,
+            launches,
+            effects: OnceCell::new(),
+            rules: OnceCell::new(),
+            undone: OnceCell::new(),
+        }
     }
 
     pub(super) fn effects(&self) -> &[Row<'s>] {
         self.effects.get_or_init(|| row::effects(self.scope))
+    }
+
+    pub(super) fn undone(&self) -> &[bool] {
+        self.undone.get_or_init(|| super::undo::find(self.effects()).iter().map(Option::is_some).collect())
     }
 
     pub(super) fn rules(&self) -> &[Row<'s>] {
