@@ -828,7 +828,6 @@ fn answers_have_the_documented_form() {
     assert!(text.contains("certificate: "));
 }
 
-#[expect(clippy::too_many_lines, reason = "one table of cases")]
 /// For each union: calls that belong to it, and traps that a naive reading takes for one or misses.
 const UNIONS: &str = include_str!("tests/unions.tsv");
 

@@ -24,7 +24,7 @@ struct Size {
 
 const SAMPLE: Size = Size { step: 7, bytes_max: 250_000, absent: 3, present: 4 };
 
-const EVERYTHING: Size = Size { step: 1, bytes_max: 3_000_000, absent: 5, present: 16 };
+const EVERYTHING: Size = Size { step: 1, bytes_max: 3_000_000, absent: 5, present: 40 };
 
 /// The least share of true absences that must be answered, in percent.
 const ANSWERED_MIN: usize = 60;
