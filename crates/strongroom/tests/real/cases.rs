@@ -101,7 +101,7 @@ fn check_class(session: &SessionFiles, place: &str, class: &str) -> Result<(), S
             let records = span.content.blocks.iter().map(|content| content.record);
             records.into_iter().any(|record| is_at(record, place))
         });
-        classes.extend(spans.map(|span| span.examination.evidence.class.clone()));
+        classes.extend(spans.map(|span| span.examination.evidence.class));
     }
     let effects = |certainty: Option<Certainty>| {
         classes.iter().any(|class| match class {
