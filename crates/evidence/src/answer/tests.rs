@@ -612,11 +612,11 @@ fn agents_have_a_state_that_later_events_change() {
     };
     let mut t = Written::new();
     spawn(&mut t, "audit licences", r#"{"agent_id":"agt_1aa"}"#);
-    spawn(&mut t, "audit todos", r#"{"agent_id":"agt_2bb"}"#);
+    spawn(&mut t, "audit notes", r#"{"agent_id":"agt_2bb"}"#);
     spawn(&mut t, "audit tests", r#"{"agent_id":"agt_3cc"}"#);
     spawn(&mut t, "audit docs", r#"{"agent_id":"agt_4dd"}"#);
     spawn(&mut t, "say hello", "Hello. I have looked at everything.");
-    let wait = r#"{"status":{"agt_2bb":{"completed":"17 TODOs"},"agt_3cc":{"errored":"out of memory"}}}"#;
+    let wait = r#"{"status":{"agt_2bb":{"completed":"17 notes"},"agt_3cc":{"errored":"out of memory"}}}"#;
     t.call("wait_agent", &[("ids", "agt_2bb agt_3cc")], wait, Vec::new());
     t.say(
         Speaker::Harness,
