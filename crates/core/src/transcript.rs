@@ -387,6 +387,8 @@ pub struct Usage {
     pub context_tokens: u64,
     /// Tokens of the answer.
     pub output_tokens: u64,
+    /// Tokens of the context that were read from a cache.
+    pub cached_tokens: u64,
 }
 
 /// Everything an adapter knows of one source.

@@ -1,12 +1,14 @@
 //! Answers: what the spans of a scope say to a query, with citations, or with what is missing.
 
 mod absence;
+mod agents;
 mod cite;
 mod claim;
 mod conflict;
 mod decide;
 mod facet;
 mod hole;
+mod image;
 mod ledger;
 mod matching;
 mod pattern;
@@ -20,12 +22,15 @@ mod rule;
 mod secret;
 mod select;
 mod sentence;
+mod statement;
+mod table;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod truth;
 mod undo;
+mod undone;
 mod values;
 
 use std::fmt;
@@ -212,8 +217,12 @@ pub struct HoleCount {
 /// What was searched when nothing was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Certificate {
-    /// A digest over the reading and all numbers and places below.
+    /// A digest over the reading and all numbers, roots and places below.
     pub digest: String,
+    /// The normal form of the query.
+    pub reading: String,
+    /// The assumptions that were used, in words.
+    pub assumptions: Vec<String>,
     /// The sources, each with its number of records and bytes.
     pub sources: Vec<SourceCount>,
     /// Calls examined.
@@ -235,13 +244,14 @@ pub struct SourceCount {
     pub records: usize,
     /// Its bytes.
     pub bytes: u64,
+    /// The root hash over its pieces, where its bytes can be read: the id of its revision in custody.
+    pub root: Option<String>,
 }
 
 /// Answers `query` from `scope`.
 ///
 /// # Errors
-/// When the query names something that cannot be asked yet, or a pattern is too large to compile.
+/// When a pattern is too large to compile.
 pub fn answer(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result<Answer, QueryError> {
-    select::check(query)?;
     decide::decide(query, scope, options)
 }

@@ -177,6 +177,12 @@ pub trait RawMap {
         None
     }
 
+    /// The root hash over the pieces of a source, in hexadecimal.
+    fn root(&self, source: usize) -> Option<String> {
+        let _ = source;
+        None
+    }
+
     /// The JSON pointer, inside its record, of the string that holds `range`.
     fn pointer(&self, source: usize, range: ByteRange) -> Option<String> {
         let _ = (source, range);

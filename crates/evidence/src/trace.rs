@@ -563,7 +563,9 @@ impl<'a> Tracer<'a> {
             return;
         }
         if let Some(unwrapped) = table.unwrap_command(words) {
-            return self.wrapped(words, &unwrapped, guard, input);
+            self.wrapped(words, &unwrapped, guard, input);
+            // What it wraps comes first; who asks for the wrapper itself finds it, too.
+            return self.note_wrapper(&first.text);
         }
         let invocation = table.parse(words);
         self.note_program(&invocation.program);
@@ -610,6 +612,10 @@ impl<'a> Tracer<'a> {
 
     fn note_program(&mut self, name: &str) {
         name.clone_into(&mut self.program);
+        self.note_wrapper(name);
+    }
+
+    fn note_wrapper(&mut self, name: &str) {
         if !self.report.programs.iter().any(|own| own == name) {
             self.report.programs.push(name.to_owned());
         }

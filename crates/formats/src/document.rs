@@ -107,7 +107,7 @@ impl Reader<'_> {
             Ok(end) => end,
             Err(damage) => {
                 let code = match damage.reason {
-                    Reason::CutOff => "torn-record",
+                    Reason::CutOff | Reason::CutInString => "torn-record",
                     Reason::TooDeep => "record-too-deep",
                     Reason::TooMany | Reason::TooLong => "record-too-large",
                     Reason::Unexpected(_)

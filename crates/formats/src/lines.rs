@@ -22,6 +22,10 @@ const CHUNK_BYTES: u64 = 1 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// The most lines, and bytes, that one record broken by raw line feeds is looked for in.
+const BROKEN_LINES_MAX: usize = 64;
+const BROKEN_BYTES_MAX: u64 = 256 << 10;
+
 /// One physical line.
 #[derive(Debug)]
 pub struct Line<'l> {
@@ -83,6 +87,33 @@ impl<'s> Lines<'s> {
         Ok(Some(Line { number, range, bytes, end: line_end }))
     }
 
+    /// The record that begins with the line `first`, cut off inside a string, and goes on in the lines behind it:
+    /// a writer did not escape a line feed. The reader then stands behind its last line.
+    ///
+    /// # Errors
+    /// As [`Bytes::read`].
+    fn join(&mut self, first: ByteRange, tape: &mut Tape) -> Result<Option<Joined>> {
+        let mut ahead = Self { at: self.at, number: self.number, ..Self::new(self.source) };
+        for _ in 1..BROKEN_LINES_MAX {
+            let Some(line) = ahead.next_line()? else { break };
+            let range = ByteRange::new(first.start(), line.range.end());
+            let (Some(bytes), end) = (line.bytes, line.end) else { break };
+            if range.len() > BROKEN_BYTES_MAX || is_record(bytes, tape) {
+                break;
+            }
+            let bytes = self.source.read(range)?.into_owned();
+            match tape.scan(&bytes) {
+                Ok(_) => {
+                    (self.at, self.number) = (ahead.at, ahead.number);
+                    return Ok(Some(Joined { range, bytes, end, last: ahead.number }));
+                }
+                Err(Damage { reason: Reason::CutInString, .. }) => {}
+                Err(_) => break,
+            }
+        }
+        Ok(None)
+    }
+
     /// The bytes of `range` from the window; the window is moved when they are not in it.
     fn window(&mut self, range: ByteRange) -> Result<&[u8]> {
         if range.start() < self.window_start || range.end() > self.window_end() {
@@ -123,6 +154,20 @@ impl<'s> Lines<'s> {
     }
 }
 
+/// A record that stands on several lines.
+struct Joined {
+    range: ByteRange,
+    bytes: Vec<u8>,
+    end: LineEnd,
+    /// The number of its last line.
+    last: u32,
+}
+
+/// Whether a line is a record of its own.
+fn is_record(bytes: &[u8], tape: &mut Tape) -> bool {
+    bytes.first() == Some(&b'{') && tape.scan(bytes).is_ok()
+}
+
 /// What a source of lines is made of.
 #[derive(Debug, Default)]
 pub struct Parts {
@@ -139,6 +184,26 @@ impl Parts {
         if !range.is_empty() {
             self.framing.push(Framing { range, name });
         }
+    }
+
+    fn frame_end(&mut self, line: ByteRange, end: LineEnd) {
+        let feed = u64::from(end == LineEnd::Feed);
+        self.frame(ByteRange::new(line.end(), line.end() + feed), "line end");
+    }
+
+    /// Keeps what cannot be read from `at` on as an opaque record.
+    fn unreadable(
+        &mut self,
+        line: &Line<'_>,
+        at: usize,
+        bytes: &[u8],
+        (code, message): (&'static str, String),
+    ) {
+        let code = if code == BROKEN { "malformed-record" } else { code };
+        let range = piece(line, at, bytes.len());
+        let text = std::str::from_utf8(bytes.get(at..).unwrap_or_default()).ok().map(|_| range);
+        self.find(Level::Damage, code, line.number, message.clone());
+        self.records.push(opaque(line, range, code, text, message));
     }
 
     fn has(&self, code: &str) -> bool {
@@ -163,11 +228,37 @@ pub fn read_records(
     let mut tape = Tape::new();
     let mut lines = Lines::new(source);
     while let Some(line) = lines.next_line()? {
-        let feed = ByteRange::new(line.range.end(), line.range.end() + u64::from(line.end == LineEnd::Feed));
-        read_line(&line, &mut tape, &mut parts, adapt);
-        parts.frame(feed, "line end");
+        let (number, first, end) = (line.number, line.range, line.end);
+        if read_line(&line, &mut tape, &mut parts, adapt) == Read::Whole {
+            parts.frame_end(first, end);
+            continue;
+        }
+        let Some(joined) = lines.join(first, &mut tape)? else {
+            let bytes = source.read(first)?;
+            let line = Line { number, range: first, bytes: Some(&bytes), end };
+            let Err(damage) = read_value(&line, &bytes, 0, &mut tape).map(drop) else { continue };
+            parts.unreadable(&line, 0, &bytes, damage);
+            parts.frame_end(first, end);
+            continue;
+        };
+        let Joined { range, bytes, end, last } = joined;
+        let message = format!(
+            "lines {number} to {last} are one record, broken by a line feed that is not escaped; they are read as one"
+        );
+        parts.find(Level::Warning, "broken-record", number, message);
+        read_line(&Line { number, range, bytes: Some(&bytes), end }, &mut tape, &mut parts, adapt);
+        parts.frame_end(range, end);
     }
     Ok(parts)
+}
+
+/// Whether a line was read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// Everything in it is a record or framing now.
+    Whole,
+    /// Nothing was taken from it: its one record may go on in the next line.
+    Broken,
 }
 
 fn read_line(
@@ -175,7 +266,7 @@ fn read_line(
     tape: &mut Tape,
     parts: &mut Parts,
     adapt: &mut dyn FnMut(Value<'_>, Record, u32) -> Record,
-) {
+) -> Read {
     let Some(bytes) = line.bytes else {
         let message = format!(
             "a record of {} bytes is over the limit of {RECORD_BYTES_MAX} bytes and was not read",
@@ -183,7 +274,7 @@ fn read_line(
         );
         parts.find(Level::Damage, "record-too-long", line.number, message.clone());
         parts.records.push(opaque(line, line.range, "record-too-long", None, message));
-        return;
+        return Read::Whole;
     };
     let mut at = 0;
     if line.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
@@ -208,7 +299,7 @@ fn read_line(
         );
         at = start;
         if at >= bytes.len() {
-            return;
+            return Read::Whole;
         }
         if bytes.get(at) == Some(&0) {
             at = nul_padding(line, bytes, at, parts);
@@ -232,15 +323,18 @@ fn read_line(
                 at = end;
             }
             Err((code, message)) => {
-                let range = piece(line, at, bytes.len());
-                let text = std::str::from_utf8(bytes.get(at..).unwrap_or_default()).ok().map(|_| range);
-                parts.find(Level::Damage, code, line.number, message.clone());
-                parts.records.push(opaque(line, range, code, text, message));
-                return;
+                if at == 0 && code == BROKEN {
+                    return Read::Broken;
+                }
+                parts.unreadable(line, at, bytes, (code, message));
+                return Read::Whole;
             }
         }
     }
 }
+
+/// The code of a record that ends inside a string before the source does.
+const BROKEN: &str = "broken-string";
 
 /// Scans one value; returns the offset in the line behind it.
 fn read_value<'t>(
@@ -264,7 +358,8 @@ fn read_value<'t>(
         let code = match damage.reason {
             Reason::TooDeep => "record-too-deep",
             Reason::TooMany | Reason::TooLong => "record-too-large",
-            Reason::CutOff => torn("malformed-record", true),
+            Reason::CutInString if rest.first() == Some(&b'{') => torn(BROKEN, true),
+            Reason::CutOff | Reason::CutInString => torn("malformed-record", true),
             Reason::Unexpected(_) | Reason::ControlByte(_) | Reason::BadEscape | Reason::BadNumber => {
                 "malformed-record"
             }
@@ -452,6 +547,29 @@ mod tests {
         assert_eq!(codes(&parts), [("record-too-long", 2)]);
         assert!(parts.findings[0].message.contains("16777216"), "{:?}", parts.findings[0]);
         assert!(source.1.get() <= CHUNK_BYTES);
+    }
+
+    #[test]
+    fn a_record_broken_by_a_raw_line_feed_is_read_as_one() {
+        let text =
+            b"{\"t\":\"a\"}\n{\"t\":\"b\n\nc\"}\r\n{\"t\":\"d\n{\"t\":\"e\"}\n{\"t\":\"f\nnever closed";
+        let parts = read(text);
+        assert_eq!(
+            outline(&parts),
+            [
+                (1, "a"),
+                (2, "b\n\nc"),
+                (5, "malformed-record"),
+                (6, "e"),
+                (7, "malformed-record"),
+                (8, "malformed-record")
+            ]
+        );
+        assert!(codes(&parts).contains(&("broken-record", 2)));
+        assert_eq!(parts.records[1].range, ByteRange::new(10, 22));
+        let covered: u64 = parts.records.iter().map(|record| record.range.len()).sum::<u64>()
+            + parts.framing.iter().map(|framing| framing.range.len()).sum::<u64>();
+        assert_eq!(covered, text.len() as u64);
     }
 
     #[test]

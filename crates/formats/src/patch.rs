@@ -98,6 +98,21 @@ fn lies_in_nested_json(index: &SourceIndex, range: ByteRange) -> bool {
     })
 }
 
+/// The bytes of a record on one line: a line feed in a string, which its writer did not escape, is escaped.
+pub(crate) fn one_line(record: Vec<u8>) -> Vec<u8> {
+    if !record.contains(&b'\n') {
+        return record;
+    }
+    let mut out = Vec::with_capacity(record.len() + 1);
+    for byte in record {
+        match byte {
+            b'\n' => out.extend_from_slice(br"\n"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

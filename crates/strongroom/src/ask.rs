@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use strongroom_archive::Archive;
+use strongroom_core::digest::Digest;
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
@@ -13,7 +14,7 @@ use strongroom_core::summary::FIRST_WORDS;
 use strongroom_core::transcript::{
     Arguments, BlockKind, Bytes, Cut, Level, Record, SideKind, TextRange, Visibility,
 };
-use strongroom_core::vault::{BoundSpan, CompactionRecord, Registry as _, Remains};
+use strongroom_core::vault::{BoundSpan, CompactionRecord, Registry as _, Remains, Revision};
 use strongroom_evidence::answer::{Answer, Options, Strictness, answer};
 use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
@@ -109,7 +110,7 @@ impl Asked {
         archive: Option<&Archive>,
         depth: usize,
     ) -> Result<()> {
-        let reading = Reading::of(&transcript)?;
+        let reading = Reading::uncounted(&transcript)?;
         let traced =
             archive.map_or(Ok(crate::lineage::Traced::default()), |archive| trace(&reading, archive))?;
         let mut leave_out: BTreeSet<SpanIndex> = BTreeSet::new();
@@ -272,13 +273,20 @@ impl Asked {
     fn add_output(&mut self, main: &Transcript, output: Output) {
         let record = output.record.and_then(|at| main.index().records.get(usize::try_from(at).ok()?));
         let len = Bytes::len(&output.bytes);
-        let named = output.size_bytes.filter(|&size| size != len);
-        let text = String::from_utf8(output.bytes);
-        match (named, text) {
+        let differs = match (output.size_bytes.filter(|&size| size != len), named_hash(main, &output.call_id))
+        {
             (Some(named), _) => {
-                let why = format!("{} has {len} bytes, the transcript names {named}", output.place);
-                self.holes.push(hole(main, record, HoleKind::HashDiffers, why));
+                Some(format!("{} has {len} bytes, the transcript names {named}", output.place))
             }
+            (None, Some(named)) if named != Digest::of(&output.bytes) => {
+                let own = Digest::of(&output.bytes);
+                Some(format!("{} has the hash {own}, the transcript names {named}", output.place))
+            }
+            (None, _) => None,
+        };
+        let text = String::from_utf8(output.bytes);
+        match (differs, text) {
+            (Some(why), _) => self.holes.push(hole(main, record, HoleKind::HashDiffers, why)),
             (None, Err(_)) => {
                 let why = format!("{} is no UTF-8 text", output.place);
                 self.holes.push(hole(main, record, HoleKind::Unreadable, why));
@@ -301,6 +309,18 @@ impl Asked {
     pub fn answer(&self, query: &Query, options: AskOptions) -> Result<Answer> {
         self.with_scope(options, |scope, options| answer(query, scope, options))?
             .map_err(|error| Error::invalid_input(error.to_string()))
+    }
+
+    /// Answers several queries; what they are asked of is examined once.
+    ///
+    /// # Errors
+    /// As [`Asked::answer`], of the first query that fails.
+    pub fn answer_all(&self, queries: &[Query], options: AskOptions) -> Result<Vec<Answer>> {
+        self.with_scope(options, |scope, options| {
+            let answers = queries.iter().map(|query| answer(query, scope, options));
+            answers.collect::<std::result::Result<Vec<_>, _>>()
+        })?
+        .map_err(|error| Error::invalid_input(error.to_string()))
     }
 
     /// Runs `run` on everything that was made ready.
@@ -340,7 +360,7 @@ impl Asked {
 
 impl Prepared {
     fn view(&self) -> Result<SourceView<'_>> {
-        let reading = Reading::of(&self.transcript)?;
+        let reading = Reading::uncounted(&self.transcript)?;
         let spans = reading
             .spans
             .into_iter()
@@ -390,10 +410,31 @@ impl RawMap for Asked {
         strongroom_formats::argument_range(bytes, at, pointer, decoded).ok().flatten()
     }
 
+    fn root(&self, source: usize) -> Option<String> {
+        let bytes = self.sources.get(source)?.transcript.source();
+        let id = revision_of_prefix(bytes, bytes.len()).ok()?;
+        Some(id.digest().to_string())
+    }
+
     fn decoded(&self, source: usize, range: TextRange) -> Option<String> {
         let bytes = self.sources.get(source)?.transcript.source();
         strongroom_formats::text(bytes, range).ok()
     }
+}
+
+/// The SHA-256 that the result of `call_id` names for what was stored beside the transcript.
+fn named_hash(main: &Transcript, call_id: &str) -> Option<Digest> {
+    let mut results = main.index().blocks().filter(|(_, block)| {
+        matches!(&block.kind, BlockKind::Result(facts) if facts.call_id.as_deref() == Some(call_id))
+    });
+    let (_, block) = results.next()?;
+    let text = crate::reading::block_text(main.source(), block).ok()?.to_lowercase();
+    // Behind the notice stands output, which may hold hashes of anything.
+    let text = text.split_once("preview").map_or(text.as_str(), |(notice, _)| notice);
+    let (_, behind) = text.split_once("sha256").or_else(|| text.split_once("sha-256"))?;
+    let digits = behind.trim_start_matches([':', '=', '-', ' ', '"', '`', '(']);
+    let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+    digits.get(..end)?.parse().ok()
 }
 
 fn starts_behind(reading: &Reading<'_>, at: SpanIndex, len: u64) -> bool {
@@ -480,6 +521,9 @@ impl Asked {
                 continue;
             }
             let Some(revision) = archive.latest_revision(source.meta.id)? else { continue };
+            if here.is_some_and(|here| is_elsewhere(archive, &revision, &source.meta.format, here)) {
+                continue;
+            }
             let (bytes, _) = restore(archive, &revision)?;
             let transcript = Transcript::from_bytes(source.meta.name, bytes, Some(&source.meta.format))?;
             let here = here.is_none_or(|here| transcript.cwd().is_some_and(|cwd| Path::new(cwd) == here));
@@ -489,6 +533,21 @@ impl Asked {
         }
         Ok(())
     }
+}
+
+/// Whether the first piece of a source already names another working directory: then the others need not be read.
+fn is_elsewhere(archive: &Archive, revision: &Revision, format: &str, here: &Path) -> bool {
+    let pieces = revision.pieces.iter().take(1).copied().collect::<Vec<_>>();
+    let len = pieces.iter().map(|(_, len)| len).sum();
+    let Ok((bytes, lost)) = restore(archive, &Revision { pieces, len, ..revision.clone() }) else {
+        return false;
+    };
+    if !lost.is_empty() {
+        return false;
+    }
+    let begun = Transcript::from_bytes("", bytes, Some(format)).ok();
+    let cwd = begun.as_ref().and_then(Transcript::cwd);
+    cwd.is_some_and(|cwd| Path::new(cwd) != here)
 }
 
 /// Opens the session of `path`.
@@ -515,3 +574,6 @@ fn from_archive(path: &Path, archive: Option<&Archive>) -> Option<Result<Session
             .map(SessionFiles::of)
     }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use strongroom_core::deposit::span_hash;
 use strongroom_core::digest::{ContentKey, Hasher, SpanHash};
 use strongroom_core::error::Result;
-use strongroom_core::span::{Span, SpanIndex, SpanKind};
+use strongroom_core::span::{Span, SpanIndex, SpanKind, in_context};
 use strongroom_core::transcript::{
     Arguments, Block, BlockKind, Bytes, Encoding, RecordKind, Scalar, SourceIndex, Speaker, TextRange,
     Visibility,
@@ -23,8 +23,9 @@ pub struct ReadSpan<'a> {
     pub examination: Examination,
     /// The hash over what it says.
     pub key: ContentKey,
-    /// What it costs in the next request, copies included.
+    /// What it costs in the next request, copies included; nothing in a reading that does not count.
     pub tokens: Tokens,
+    in_context: bool,
 }
 
 impl ReadSpan<'_> {
@@ -40,7 +41,7 @@ impl ReadSpan<'_> {
 
     /// Whether the agent would send it.
     pub fn in_context(&self) -> bool {
-        self.tokens > Tokens(0)
+        self.in_context
     }
 }
 
@@ -53,22 +54,42 @@ pub struct Reading<'a> {
     pub spans: Vec<ReadSpan<'a>>,
 }
 
+/// Whether a reading counts tokens: the vocabulary alone takes a tenth of a second to load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counting {
+    On,
+    Off,
+}
+
 impl<'a> Reading<'a> {
-    /// Decodes and examines every span of `transcript`.
+    /// Decodes, counts and examines every span of `transcript`.
     ///
     /// # Errors
     /// `Unavailable` when the bytes cannot be read.
     pub fn of(transcript: &'a Transcript) -> Result<Self> {
+        Self::with(transcript, Counting::On)
+    }
+
+    /// As [`Reading::of`], for readers who ask what was said and not what it costs: every count is zero.
+    ///
+    /// # Errors
+    /// `Unavailable` when the bytes cannot be read.
+    pub fn uncounted(transcript: &'a Transcript) -> Result<Self> {
+        Self::with(transcript, Counting::Off)
+    }
+
+    fn with(transcript: &'a Transcript, counting: Counting) -> Result<Self> {
         let facts = ProjectFacts { cwd: transcript.cwd().map(str::to_owned), home: None };
         let mut examiner = Examiner::new(facts);
-        let decoded = transcript.spans().spans.iter().map(|span| decode(transcript, span));
+        let decoded = transcript.spans().spans.iter().map(|span| decode(transcript, span, counting));
         let decoded = decoded.collect::<Result<Vec<_>>>()?;
         let nexts = nexts(&decoded);
         let mut spans = Vec::with_capacity(decoded.len());
         for ((mut content, tokens), next) in decoded.into_iter().zip(nexts) {
             content.next = next;
             let examination = examiner.examine(&content);
-            spans.push(ReadSpan { key: content_key(&content), examination, tokens, content });
+            let in_context = in_context(transcript.index(), content.span);
+            spans.push(ReadSpan { key: content_key(&content), examination, tokens, in_context, content });
         }
         Ok(Self { transcript, spans })
     }
@@ -178,7 +199,11 @@ impl CallRun {
     }
 }
 
-fn decode<'a>(transcript: &'a Transcript, span: &'a Span) -> Result<(SpanContent<'a>, Tokens)> {
+fn decode<'a>(
+    transcript: &'a Transcript,
+    span: &'a Span,
+    counting: Counting,
+) -> Result<(SpanContent<'a>, Tokens)> {
     let mut blocks = Vec::with_capacity(span.blocks.len());
     let mut tokens = Tokens(0);
     for &at in &span.blocks {
@@ -190,7 +215,9 @@ fn decode<'a>(transcript: &'a Transcript, span: &'a Span) -> Result<(SpanContent
             continue;
         }
         let text = block_text(transcript.source(), block)?;
-        tokens += tokens::of_block(block, &text, &arguments_text(transcript.source(), block)?);
+        if counting == Counting::On {
+            tokens += tokens::of_block(block, &text, &arguments_text(transcript.source(), block)?);
+        }
         if !copy {
             let arguments = match &block.kind {
                 BlockKind::Call(call) => {

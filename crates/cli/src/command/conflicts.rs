@@ -29,13 +29,8 @@ pub(super) fn run(args: &Args, own: &ConflictsArgs) -> Result<End> {
         out::line(&format!("{} conflicts; {} claims were weighed", conflicts.found.len(), conflicts.claims))?;
         tell_missing(&conflicts.gaps, asked.lost())?;
     }
-    conflicts.unchecked.iter().for_each(|why| out::warning(&format!("not compared: {why}")));
     let end = super::end_of(&conflicts.gaps, &asked);
-    Ok(if end == End::Done && !(conflicts.found.is_empty() && conflicts.unchecked.is_empty()) {
-        End::No
-    } else {
-        end
-    })
+    Ok(if end == End::Done && !conflicts.found.is_empty() { End::No } else { end })
 }
 
 fn words(conflict: &Conflict) -> String {

@@ -57,14 +57,18 @@ pub(super) fn certificate(case: &Case<'_, '_>) -> Certificate {
     let sources: Vec<SourceCount> = scope
         .sources
         .iter()
-        .map(|view| SourceCount {
+        .enumerate()
+        .map(|(at, view)| SourceCount {
             source: view.source.clone(),
             records: view.index.records.len(),
             bytes: view.index.len,
+            root: case.options.raw.root(at),
         })
         .collect();
     let mut certificate = Certificate {
         digest: String::new(),
+        reading: case.reading.clone(),
+        assumptions: assumptions(case),
         sources,
         calls: calls(scope),
         effects: effects().count(),
@@ -76,6 +80,7 @@ pub(super) fn certificate(case: &Case<'_, '_>) -> Certificate {
     for source in &certificate.sources {
         hasher.part(source.source.as_bytes());
         hasher.part(format!("{} {}", source.records, source.bytes).as_bytes());
+        hasher.part(source.root.as_deref().unwrap_or_default().as_bytes());
     }
     for view in &scope.sources {
         for record in &view.index.records {
@@ -83,7 +88,7 @@ pub(super) fn certificate(case: &Case<'_, '_>) -> Certificate {
         }
     }
     hasher.part(format!("{} {} {}", certificate.calls, certificate.effects, certificate.opaque).as_bytes());
-    for assumption in assumptions(case) {
+    for assumption in &certificate.assumptions {
         hasher.part(assumption.as_bytes());
     }
     certificate.digest = hasher.finish().to_string();
@@ -115,6 +120,7 @@ pub(super) fn passed_over(case: &Case<'_, '_>) -> Result<Vec<PassedOver>, QueryE
     }
     near.extend(mentions(case, &near));
     near.extend(spoken(case));
+    near.extend(instead(case, &near));
     let citer = case.citer();
     let mut seen = BTreeSet::new();
     let mut passed = Vec::new();
@@ -201,6 +207,27 @@ fn mentions<'s>(case: &Case<'_, 's>, near: &[(Row<'s>, &'static str)]) -> Vec<(R
             && case.clause.test_envelope(row, case.positions, Leave::Nothing) == Truth::Yes
     });
     rows.into_iter().map(|row| (row, "only text")).collect()
+}
+
+/// Of a question about consent: what the harness said where the answer to a question of the assistant should stand.
+fn instead<'s>(case: &Case<'_, 's>, near: &[(Row<'s>, &'static str)]) -> Vec<(Row<'s>, &'static str)> {
+    if case.clause.clause.noun != Noun::Rules {
+        return Vec::new();
+    }
+    let asks = |row: &Row<'s>| {
+        row.speaker() == Some(Speaker::Assistant)
+            && row.own.iter().any(|piece| piece.text.contains(['?', '？']))
+    };
+    let said = row::said(case.scope);
+    let next = |asked: &Row<'s>| {
+        let behind = |row: &&Row<'s>| row.source == asked.source && row.start > asked.start;
+        said.iter().find(behind).filter(|row| row.speaker() == Some(Speaker::Harness)).cloned()
+    };
+    near.iter()
+        .filter(|(row, _)| asks(row))
+        .filter_map(|(row, _)| next(row))
+        .map(|row| (row, "harness"))
+        .collect()
 }
 
 /// Text of anybody that holds all the words of a question about acts or rules.

@@ -315,17 +315,8 @@ impl<'s> Citer<'_, 's> {
         })?;
         let own: Vec<Piece<'s>> = super::row::result_pieces(view.spans.get(span)?);
         let piece = own.into_iter().find(|piece| here(piece.at))?;
-        let (start, end) = (piece.at, piece.at);
-        let row = Row {
-            view,
-            source,
-            span: Some(span),
-            start,
-            end,
-            what: What::Record,
-            own: Vec::new(),
-            half: Vec::new(),
-        };
+        let row = Row::of_record(view, source, piece.at.record, What::Record)?;
+        let row = Row { span: Some(span), start: piece.at, end: piece.at, own: Vec::new(), ..row };
         self.piece(&row, &piece, Half::Other).into_iter().next()
     }
 

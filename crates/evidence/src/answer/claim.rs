@@ -71,8 +71,7 @@ pub(super) fn rows<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
             let text = piece.text.get(range.clone()).unwrap_or_default();
             let own = Piece { focus: Some(range), ..piece.clone() };
             let row = Row { what: What::Claim, own: vec![own], ..said.clone() };
-            if holds(&CUES, text) && is_done(text) && place(&row).is_none_or(|place| !found.contains(&place))
-            {
+            if is_claim(text) && place(&row).is_none_or(|place| !found.contains(&place)) {
                 rows.push(row);
             }
         }
@@ -92,6 +91,11 @@ pub(super) fn rows<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
 fn place(row: &Row<'_>) -> Option<(usize, strongroom_core::transcript::BlockRef, usize)> {
     let piece = row.own.first()?;
     Some((row.source, piece.at, piece.focus.as_ref()?.start))
+}
+
+/// Whether a sentence says that something was done or holds.
+pub(super) fn is_claim(text: &str) -> bool {
+    holds(&CUES, text) && is_done(text)
 }
 
 /// Weighs the claim of `row` against the ledger.

@@ -18,8 +18,6 @@ use crate::session::Scope;
 pub struct Conflicts {
     /// The conflicts.
     pub found: Vec<Conflict>,
-    /// Comparisons that could not be made, with the reason.
-    pub unchecked: Vec<String>,
     /// What is not there to be compared.
     pub gaps: Vec<Gap>,
     /// How many claims were weighed.
@@ -71,8 +69,8 @@ const SIDE_MAX: usize = 4;
 pub fn conflicts(scope: &Scope<'_>, options: &Options<'_>) -> Result<Conflicts, QueryError> {
     let query = parse("list claims")?;
     let positions = Positions::new(scope);
-    let clause = Compiled::new(&query.clause, options)?;
     let secrets = Secrets::collect(scope);
+    let clause = Compiled::new(&query.clause, options, &secrets)?;
     let case = Case {
         scope,
         clause: &clause,
@@ -81,21 +79,16 @@ pub fn conflicts(scope: &Scope<'_>, options: &Options<'_>) -> Result<Conflicts, 
         reading: query.to_string(),
         secrets: &secrets,
     };
-    let mut unchecked = Vec::new();
-    let mut found = summaries(&case, &mut unchecked)?;
+    let mut found = summaries(&case)?;
     let claimed = claim::rows(scope);
     found.extend(claims(&case, &claimed));
     found.extend(changed(&case));
-    Ok(Conflicts { found, unchecked, gaps: gaps(&case), claims: claimed.len() })
+    Ok(Conflicts { found, gaps: gaps(&case), claims: claimed.len() })
 }
 
 /// Statements of summaries that their originals contradict.
-fn summaries(case: &Case<'_, '_>, unchecked: &mut Vec<String>) -> Result<Vec<Conflict>, QueryError> {
+fn summaries(case: &Case<'_, '_>) -> Result<Vec<Conflict>, QueryError> {
     let query = parse("list compactions status:contradicted")?;
-    if let Err(error) = super::select::check(&query) {
-        unchecked.push(format!("summaries against originals: {error}"));
-        return Ok(Vec::new());
-    }
     let answer = decide::decide(&query, case.scope, case.options)?;
     if answer.verdict != Verdict::Conflicting {
         return Ok(Vec::new());

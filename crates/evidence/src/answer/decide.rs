@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use strongroom_core::digest::Digest;
+use strongroom_core::transcript::{Encoding, TextRange};
+
 use super::absence;
 use super::cite::Citer;
 use super::claim::{self, Weight};
@@ -11,7 +14,7 @@ use super::report::{self, Report};
 use super::row::{self, Row, What};
 use super::secret::Secrets;
 use super::select::{self, Found};
-use super::{Answer, Finding, Options, PassedOver, Searched, Verdict, facet};
+use super::{Answer, Finding, Options, PassedOver, Searched, Verdict, facet, image, statement};
 use crate::effect::{Assumption, Outcome};
 use crate::query::{Field, Form, Noun, Query, QueryError, Sign};
 use crate::session::{Hole, HoleKind, Scope};
@@ -44,8 +47,8 @@ pub(super) struct Draft<'s> {
 
 pub(super) fn decide(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result<Answer, QueryError> {
     let positions = Positions::new(scope);
-    let first = Compiled::new(&query.clause, options)?;
     let secrets = Secrets::collect(scope);
+    let first = Compiled::new(&query.clause, options, &secrets)?;
     let case = Case {
         scope,
         clause: &first,
@@ -59,7 +62,7 @@ pub(super) fn decide(query: &Query, scope: &Scope<'_>, options: &Options<'_>) ->
         let draft = case.form(query.form.unwrap_or(query.clause.noun.default_form()), &found)?;
         return case.assemble(draft);
     };
-    let second = Compiled::new(&order.clause, options)?;
+    let second = Compiled::new(&order.clause, options, &secrets)?;
     let other = Case { clause: &second, reading: case.reading.clone(), ..case };
     let against = select::find(scope, &second, &positions, options)?;
     let Some(form) = query.form else { return relate(&case, &found, &other, &against) };
@@ -87,6 +90,9 @@ impl<'c, 's> Case<'c, 's> {
     fn form(&self, form: Form, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
         if self.noun() == Noun::Claims && form != Form::Count && !found.yes.is_empty() {
             return Ok(self.claims(form, found));
+        }
+        if self.noun() == Noun::Compactions && self.asks(Field::Status) {
+            return Ok(self.statements(form, found));
         }
         match form {
             Form::Ever => self.ever(found),
@@ -130,12 +136,7 @@ impl<'c, 's> Case<'c, 's> {
             let words = outcomes(&found.negative);
             return self.supported(format!("no: {words}"), found.negative.clone(), found);
         }
-        Draft {
-            verdict: Some(Verdict::Absent),
-            answer: Some(self.absent_words()),
-            absent: true,
-            ..Draft::default()
-        }
+        Draft { answer: Some(self.absent_words()), ..absent() }
     }
 
     fn absent_words(&self) -> String {
@@ -198,11 +199,23 @@ impl<'c, 's> Case<'c, 's> {
         }
     }
 
-    fn supported(&self, answer: String, cited: Vec<Row<'s>>, found: &Found<'s>) -> Draft<'s> {
+    fn supported(&self, answer: String, mut cited: Vec<Row<'s>>, found: &Found<'s>) -> Draft<'s> {
+        let values = self.findings(&cited);
+        let changes = cited.iter().filter(|row| matches!(row.what, What::Rule));
+        let changes: Vec<Row<'s>> =
+            changes.filter_map(|row| self.clause.force(row, self.positions).1.cloned()).collect();
+        let known = |row: &Row<'s>, cited: &[Row<'s>]| {
+            cited.iter().any(|own| own.source == row.source && own.start == row.start)
+        };
+        for row in changes {
+            if !known(&row, &cited) {
+                cited.push(row);
+            }
+        }
         Draft {
             verdict: Some(Verdict::Supported),
             answer: Some(answer),
-            values: self.findings(&cited),
+            values,
             cited,
             blocking_holes: found.holes.clone(),
             ..Draft::default()
@@ -212,17 +225,9 @@ impl<'c, 's> Case<'c, 's> {
     /// Claims are worth what shows them: contradicted ones first, then those that nothing shows.
     fn claims(&self, form: Form, found: &Found<'s>) -> Draft<'s> {
         let ledger = row::effects(self.scope);
-        let asked = self.clause.terms.iter().filter(|term| term.field == Some(Field::Status));
-        let asked: Vec<&super::matching::Compact> = asked.collect();
         let weighed = found.yes.iter().map(|row| (row, claim::weigh(self, row, &ledger)));
-        let fits = |weight: &Weight<'s>| {
-            let meets = |term: &&super::matching::Compact| {
-                (term.meets_whole(Some(weight.word())) == super::truth::Truth::Yes)
-                    == (term.sign == Sign::Holds)
-            };
-            asked.iter().all(meets)
-        };
-        let mut weighed: Vec<(&Row<'s>, Weight<'s>)> = weighed.filter(|(_, weight)| fits(weight)).collect();
+        let mut weighed: Vec<(&Row<'s>, Weight<'s>)> =
+            weighed.filter(|(_, weight)| self.fits_status(weight)).collect();
         match form {
             Form::First => weighed.truncate(1),
             Form::Last => drop(weighed.drain(..weighed.len().saturating_sub(1))),
@@ -252,6 +257,73 @@ impl<'c, 's> Case<'c, 's> {
         draft
     }
 
+    /// Whether a weight is one that `status:` asks for.
+    fn fits_status(&self, weight: &Weight<'s>) -> bool {
+        let asked = self.clause.terms.iter().filter(|term| term.field == Some(Field::Status));
+        asked.into_iter().all(|term| {
+            (term.meets_whole(Some(weight.word())) == super::truth::Truth::Yes) == (term.sign == Sign::Holds)
+        })
+    }
+
+    /// Statements of summaries beside the originals that show them or say otherwise.
+    fn statements(&self, form: Form, found: &Found<'s>) -> Draft<'s> {
+        let all = statement::all(self);
+        let open = all.iter().any(|own| matches!(own.weight, Weight::Unverified));
+        let mut chosen: Vec<_> = all.into_iter().filter(|own| self.fits_status(&own.weight)).collect();
+        match form {
+            Form::First => chosen.truncate(1),
+            Form::Last => drop(chosen.drain(..chosen.len().saturating_sub(1))),
+            _ => {}
+        }
+        if chosen.is_empty() {
+            if open || !found.holes.is_empty() || !found.yes.is_empty() {
+                return blocked("no statement of a summary is found to have this status", found);
+            }
+            return Draft { answer: Some(self.absent_words()), ..absent() };
+        }
+        let has = |word: &str| chosen.iter().any(|own| own.weight.word() == word);
+        let verdict = match () {
+            () if has("contradicted") => Verdict::Conflicting,
+            () if has("unverified") => Verdict::Unverified,
+            () => Verdict::Supported,
+        };
+        let words = |own: &statement::Statement<'s>| match &own.values {
+            Some((said, shown)) => {
+                format!(
+                    "the summary says {}, the original {}: \"{}\"",
+                    self.mask(said),
+                    self.mask(shown),
+                    self.mask(own.text)
+                )
+            }
+            None => format!("\"{}\"", self.mask(own.text)),
+        };
+        let said: Vec<String> = chosen.iter().map(words).collect();
+        let answer = if form == Form::Count { chosen.len().to_string() } else { said.join("; ") };
+        let mut draft = Draft { verdict: Some(verdict), answer: Some(answer), ..Draft::default() };
+        for (own, value) in chosen.into_iter().zip(said) {
+            draft.values.push(Finding { key: own.weight.word().to_owned(), value });
+            if let Weight::Supported(shown) | Weight::Contradicted(shown) = own.weight {
+                draft.cited.push(*shown);
+            }
+            draft.cited.push(own.row);
+        }
+        draft
+    }
+
+    /// How many statements of all summaries are shown, contradicted, or neither.
+    fn compared(&self) -> Vec<Finding> {
+        let all = statement::all(self);
+        let count = |word: &str| all.iter().filter(|own| own.weight.word() == word).count();
+        let finding =
+            |word: &str| Finding { key: format!("statements {word}"), value: count(word).to_string() };
+        if all.is_empty() {
+            Vec::new()
+        } else {
+            ["supported", "contradicted", "unverified"].map(finding).to_vec()
+        }
+    }
+
     fn count(&self, found: &Found<'s>) -> Draft<'s> {
         let rows = self.countable(&found.yes);
         let n = rows.len();
@@ -262,12 +334,7 @@ impl<'c, 's> Case<'c, 's> {
             return draft;
         }
         if n == 0 {
-            return Draft {
-                verdict: Some(Verdict::Absent),
-                answer: Some("0".to_owned()),
-                absent: true,
-                ..Draft::default()
-            };
+            return Draft { answer: Some("0".to_owned()), ..absent() };
         }
         self.supported(n.to_string(), rows, found)
     }
@@ -306,15 +373,28 @@ impl<'c, 's> Case<'c, 's> {
     }
 
     fn attachment_key(&self, row: &Row<'s>) -> String {
-        let range = row.view.index.block(row.start).map(|block| block.range);
-        let text = range.and_then(|range| {
-            let plain = strongroom_core::transcript::TextRange {
-                range,
-                encoding: strongroom_core::transcript::Encoding::Plain,
-            };
-            self.options.raw.decoded(row.source, plain)
-        });
-        text.map(|text| strongroom_core::digest::Digest::of(text.as_bytes()).to_string()).unwrap_or_default()
+        let text = self.raw_text(row);
+        let facts = text.as_deref().and_then(image::Facts::read).map(|facts| facts.hash.to_string());
+        facts.or_else(|| text.map(|text| Digest::of(text.as_bytes()).to_string())).unwrap_or_default()
+    }
+
+    /// The bytes of the block that a row begins with.
+    fn raw_text(&self, row: &Row<'s>) -> Option<String> {
+        let range = row.view.index.block(row.start)?.range;
+        self.options.raw.decoded(row.source, TextRange { range, encoding: Encoding::Plain })
+    }
+
+    fn asks(&self, field: Field) -> bool {
+        self.clause.terms.iter().any(|term| term.field == Some(field))
+    }
+
+    /// A rule with what became of it.
+    fn rule_words(&self, row: &Row<'s>) -> String {
+        let (force, by) = self.clause.force(row, self.positions);
+        match by {
+            Some(by) => format!("{} ({} later: {})", self.summary(row), force.word(), self.summary(by)),
+            None => self.summary(row),
+        }
     }
 
     fn some(&self, form: Form, found: &Found<'s>) -> Result<Draft<'s>, QueryError> {
@@ -346,7 +426,12 @@ impl<'c, 's> Case<'c, 's> {
             let rows = self.countable(&found.yes);
             let n = rows.len();
             let noun = if n == 1 { "match" } else { "matches" };
-            return Ok(self.supported(format!("{n} {noun}{}", remark(&rows)), rows, found));
+            let named = self.named(&rows);
+            let mut draft = self.supported(format!("{n} {noun}{named}{}", remark(&rows)), rows, found);
+            if self.noun() == Noun::Compactions {
+                draft.values = self.compared();
+            }
+            return Ok(draft);
         }
         if self.noun().is_act() {
             return match self.probed(found)? {
@@ -355,6 +440,15 @@ impl<'c, 's> Case<'c, 's> {
             };
         }
         Ok(blocked("nothing with these words", found))
+    }
+
+    /// Names the first things of a list, where a thing is told in a few words.
+    fn named(&self, rows: &[Row<'s>]) -> String {
+        const NAMED_MAX: usize = 5;
+        let short = rows.iter().filter(|row| matches!(row.what, What::Attachment(_) | What::Agent(..)));
+        let words: Vec<String> = short.take(NAMED_MAX).map(|row| self.summary(row)).collect();
+        let more = if rows.len() > words.len() && !words.is_empty() { ", …" } else { "" };
+        if words.is_empty() { String::new() } else { format!(": {}{more}", words.join("; ")) }
     }
 
     /// Whether compactions were found by words of their summaries, which never support anything.
@@ -384,6 +478,15 @@ impl<'c, 's> Case<'c, 's> {
         let Some(last) = found.yes.last() else {
             return blocked("not recorded", found);
         };
+        let summed = self.noun() == Noun::Usage && !self.asks(Field::At);
+        if let Some(draft) = self.sum(found).filter(|_| summed) {
+            return draft;
+        }
+        if let Some(other) = self.rival(last, found) {
+            let cited = vec![other.clone(), last.clone()];
+            let answer = format!("{}, and at the same time {}", self.summary(other), self.summary(last));
+            return Draft { verdict: Some(Verdict::Conflicting), ..self.supported(answer, cited, found) };
+        }
         let history = history(&found.yes);
         let cited = if history.len() > 1 { history.clone() } else { vec![last.clone()] };
         let answer = match history.len() {
@@ -391,6 +494,34 @@ impl<'c, 's> Case<'c, 's> {
             n => format!("{} (the last of {n} values)", self.summary(last)),
         };
         self.supported(answer, cited, found)
+    }
+
+    /// Tokens over all requests; of the context the last request counts.
+    fn sum(&self, found: &Found<'s>) -> Option<Draft<'s>> {
+        let amounts = found.yes.iter().filter_map(|row| match &row.what {
+            What::Usage(key, amount) if *key != "context" => Some((*key, *amount)),
+            _ => None,
+        });
+        let amounts: Vec<(&str, u64)> = amounts.collect();
+        let (key, _) = amounts.first()?;
+        let sum: u64 = amounts.iter().fold(0, |sum, (_, amount)| sum.saturating_add(*amount));
+        let answer = format!("{sum}, over {} requests", amounts.len());
+        let cited = found.yes.last().cloned().into_iter().collect();
+        let values = vec![Finding { key: (*key).to_owned(), value: sum.to_string() }];
+        Some(Draft { values, ..self.supported(answer, cited, found) })
+    }
+
+    /// Another value of the key of `last`, recorded at the same time: neither is the later one.
+    fn rival<'f>(&self, last: &Row<'s>, found: &'f Found<'s>) -> Option<&'f Row<'s>> {
+        let (key, value) = key_value(last)?;
+        let last = last.event();
+        found.yes.iter().rev().find(|row| {
+            let other = key_value(row).is_some_and(|(own, other)| own == key && other != value);
+            other
+                && (row.source, row.agent()) == (last.source, last.agent())
+                && row.span != last.span
+                && self.positions.lie(&row.event(), &last) == Lie::Unordered
+        })
     }
 
     fn now(&self, found: &Found<'s>) -> Draft<'s> {
@@ -406,7 +537,17 @@ impl<'c, 's> Case<'c, 's> {
     /// One row in words.
     fn summary(&self, row: &Row<'s>) -> String {
         match &row.what {
-            What::Value { key, value } => format!("{key} = {}", self.mask(value)),
+            What::Value(keyed) => format!("{} = {}", keyed.name(), self.mask(&keyed.value)),
+            What::Agent(id, state) => {
+                format!("agent {}: {}", id.as_deref().unwrap_or("?"), state.word())
+            }
+            What::Attachment(media_type) => {
+                let facts = self.raw_text(row).as_deref().and_then(image::Facts::read);
+                facts.map_or_else(
+                    || (*media_type).to_owned(),
+                    |facts| format!("{media_type} {}", facts.size()),
+                )
+            }
             What::Usage(_, amount) => amount.to_string(),
             What::Effect(effect) | What::File(effect) => {
                 format!("{} {}: {}", effect.kind.word(), effect.target.words(), effect.outcome)
@@ -439,7 +580,7 @@ impl<'c, 's> Case<'c, 's> {
         let mut findings: Vec<Finding> = Vec::new();
         for row in rows {
             let finding = match &row.what {
-                What::Value { key, value } => Finding { key: key.clone(), value: self.mask(value) },
+                What::Value(keyed) => Finding { key: keyed.name(), value: self.mask(&keyed.value) },
                 What::Usage(key, amount) => Finding { key: (*key).to_owned(), value: amount.to_string() },
                 What::Literal(kind, norm) => Finding { key: kind.word().to_owned(), value: self.mask(norm) },
                 What::File(effect) => {
@@ -458,14 +599,20 @@ impl<'c, 's> Case<'c, 's> {
                         self.session_words(row)
                     ),
                 },
-                What::Agent(id) => {
-                    Finding { key: "agent".to_owned(), value: id.clone().unwrap_or_else(|| "?".to_owned()) }
+                What::Agent(id, state) => Finding {
+                    key: "agent".to_owned(),
+                    value: format!("{}: {}", id.as_deref().unwrap_or("?"), state.word()),
+                },
+                What::Attachment(media_type) => {
+                    let facts = self.raw_text(row).as_deref().and_then(image::Facts::read);
+                    let value = facts.map_or_else(|| "not readable".to_owned(), |facts| facts.words());
+                    Finding { key: (*media_type).to_owned(), value }
                 }
                 What::Session(id) => Finding { key: "session".to_owned(), value: id.clone() },
-                What::Rule => Finding { key: "rule".to_owned(), value: self.summary(row) },
+                What::Rule => Finding { key: "rule".to_owned(), value: self.rule_words(row) },
                 _ => continue,
             };
-            if !findings.contains(&finding) || matches!(row.what, What::Value { .. }) {
+            if !findings.contains(&finding) || matches!(row.what, What::Value(_)) {
                 findings.push(finding);
             }
         }
@@ -525,6 +672,11 @@ impl<'c, 's> Case<'c, 's> {
             certificate,
         })
     }
+}
+
+/// Nothing is there, and everything was searched.
+fn absent<'s>() -> Draft<'s> {
+    Draft { verdict: Some(Verdict::Absent), absent: true, ..Draft::default() }
 }
 
 /// An answer that the holes and possible matches of `found` keep open.
@@ -600,10 +752,10 @@ fn remark(rows: &[Row<'_>]) -> String {
     }
 }
 
-fn key_value<'r>(row: &'r Row<'_>) -> Option<(&'r str, String)> {
+fn key_value(row: &Row<'_>) -> Option<(String, String)> {
     match &row.what {
-        What::Value { key, value } => Some((key, value.clone())),
-        What::Usage(key, amount) => Some((key, amount.to_string())),
+        What::Value(keyed) => Some((keyed.name(), keyed.value.clone())),
+        What::Usage(key, amount) => Some(((*key).to_owned(), amount.to_string())),
         _ => None,
     }
 }
@@ -612,7 +764,8 @@ fn key_value<'r>(row: &'r Row<'_>) -> Option<(&'r str, String)> {
 fn why_open(row: &Row<'_>) -> (String, String) {
     let Some(effect) = row.effect() else {
         return match row.what {
-            What::Call => ("no result".to_owned(), "no result".to_owned()),
+            What::Call if row.results().next().is_none() => ("no result".to_owned(), "no result".to_owned()),
+            What::Call => ("not read".to_owned(), "what the line runs is not all known".to_owned()),
             _ => ("unknown".to_owned(), "not known to match".to_owned()),
         };
     };

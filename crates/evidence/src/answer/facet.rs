@@ -81,11 +81,19 @@ const OF_ROWS: &[RowField] = &[
     (Field::Op, Style::Whole, operations),
     (Field::Value, Style::Tokens, value),
     (Field::Unit, Style::Whole, unit),
+    (Field::Row, Style::Tokens, |row| match &row.what {
+        What::Value(keyed) => Facet::Known(keyed.rows.iter().map(|name| name.clone().into()).collect()),
+        _ => Facet::Known(Vec::new()),
+    }),
     (Field::About, Style::Object, |row| {
         Facet::Known(row.own.iter().map(|piece| piece.focused().into()).collect())
     }),
     (Field::Code, Style::Whole, code),
     (Field::Media, Style::Whole, media),
+    (Field::State, Style::Whole, |row| match &row.what {
+        What::Agent(_, state) => Facet::one(state.word()),
+        _ => Facet::Known(Vec::new()),
+    }),
 ];
 
 /// What `field` says of one effect, and how it is compared.
@@ -244,7 +252,29 @@ fn programs<'s>(row: &Row<'s>) -> Facet<'s> {
     let base = |name: &'s String| name.rsplit('/').next().filter(|base| *base != name.as_str());
     let texts =
         names.iter().flat_map(|name| std::iter::once(name.as_str()).chain(base(name))).map(Cow::Borrowed);
-    Facet::Known(texts.collect())
+    let texts = texts.collect();
+    let open = row.examined().is_some_and(|examined| {
+        examined
+            .examination
+            .effects
+            .iter()
+            .any(|effect| hides_programs(effect, row.tool().unwrap_or_default()))
+    });
+    if open { Facet::AtLeast(texts) } else { Facet::Known(texts) }
+}
+
+/// Programs that run a shell line of which the words are not known, where they have no target.
+const RUNNERS: &[&str] =
+    &["bash", "sh", "zsh", "dash", "ksh", "eval", "source", ".", "xargs", "parallel", "su", "env"];
+
+/// Whether an effect stands for a part of a shell line that could not be read: any program may be in it.
+fn hides_programs(effect: &Effect, tool: &str) -> bool {
+    let name = effect.program.as_str();
+    let unread = name.is_empty() || name == tool || name.contains(['$', '`', '*', '?']);
+    super::possible::is_opaque(effect)
+        && effect.target == Target::Unknown
+        && crate::tools::is_shell(tool)
+        && (unread || RUNNERS.contains(&name.rsplit('/').next().unwrap_or(name)))
 }
 
 /// `ok` finds what the tool reported as done as well; the citation says which of the two it is.
@@ -316,7 +346,7 @@ pub(super) const MISSING: &[&str] = &[
 
 fn value<'s>(row: &Row<'s>) -> Facet<'s> {
     match &row.what {
-        What::Value { value, .. } => Facet::one(value.clone()),
+        What::Value(keyed) => Facet::one(keyed.value.clone()),
         What::Literal(_, norm) => {
             let written = row.own.iter().map(|piece| Cow::Borrowed(piece.focused()));
             Facet::Known(written.chain([Cow::Owned(norm.clone())]).collect())
@@ -327,8 +357,8 @@ fn value<'s>(row: &Row<'s>) -> Facet<'s> {
 
 fn unit<'s>(row: &Row<'s>) -> Facet<'s> {
     match &row.what {
-        What::Value { key, value } => {
-            let unit = super::values::unit(key, value);
+        What::Value(keyed) => {
+            let unit = super::values::unit(&keyed.key, &keyed.value);
             Facet::Known(
                 unit.into_iter()
                     .flat_map(|(unit, dimension)| [Cow::Owned(unit), Cow::Borrowed(dimension)])

@@ -151,10 +151,10 @@ fn row_of<'s>(scope: &'s Scope<'s>, hole: &Hole) -> Option<Row<'s>> {
         let line = hole.line?;
         view.index.records.iter().zip(0u32..).find(|(record, _)| record.line == Some(line)).map(|(_, n)| n)
     })?;
-    let start = strongroom_core::transcript::BlockRef { record, block: 0 };
     let span = view.spans.iter().position(|examined| {
         let blocks = &examined.content.blocks;
         blocks.iter().any(|content| content.at.record == record && covers(content.block.range))
     });
-    Some(Row { view, source, span, start, end: start, what: What::Record, own: Vec::new(), half: Vec::new() })
+    let row = Row::of_record(view, source, record, What::Record)?;
+    Some(Row { span, own: Vec::new(), ..row })
 }

@@ -16,7 +16,7 @@ use super::row::{self, Row};
 use super::secret::Secrets;
 use super::truth::Truth;
 use super::undo::{self, Undone};
-use super::{Citation, Options, hole, select};
+use super::{Citation, Options, hole};
 use crate::effect::{Assumption, Effect, EffectKind, Outcome, Privilege};
 use crate::query::{Noun, Query, QueryError};
 use crate::session::{HoleKind, Scope};
@@ -189,10 +189,9 @@ pub fn ledger(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result
     if !matches!(query.clause.noun, Noun::Effects | Noun::Changes) || query.order.is_some() {
         return Err(QueryError::new("a ledger takes terms of `effects`, and no order", 0));
     }
-    select::check(query)?;
     let positions = Positions::new(scope);
-    let clause = Compiled::new(&query.clause, options)?;
     let secrets = Secrets::collect(scope);
+    let clause = Compiled::new(&query.clause, options, &secrets)?;
     let reading = query.to_string();
     let case = Case {
         scope,

@@ -1,15 +1,19 @@
 //! Whether a row meets a clause.
 
 use regex::Regex;
-use strongroom_core::evidence::Certainty;
+use strongroom_core::evidence::{AtomKind, Certainty};
 use strongroom_core::transcript::{Encoding, TextRange};
 
 use super::facet::{self, Facet, Style};
 use super::pattern::{self, Pattern, Tokens};
 use super::position::{Positions, Window, near};
 use super::row::{Piece, PieceOf, Row, What};
+use super::rule::{self, Force};
+use super::secret::Secrets;
 use super::truth::Truth;
-use super::{Options, possible};
+use super::values::Keyed;
+use super::{Options, possible, undone};
+use crate::atom::normal_form;
 use crate::effect::{Effect, Scope as Where, Target};
 use crate::query::{Atom, Clause, Field, Noun, QueryError, Sign};
 use crate::unions::{self, Conditions, Host, Pattern as TablePattern, Union};
@@ -21,6 +25,8 @@ pub(super) struct Compiled<'q> {
     pub(super) terms: Vec<Compact>,
     pub(super) union: Option<&'static Union>,
     pub(super) options: &'q Options<'q>,
+    /// What no term may be met by.
+    secrets: &'q Secrets<'q>,
 }
 
 /// A term ready to be tested.
@@ -64,12 +70,13 @@ impl Compact {
     }
 
     /// Whether one of `facet`'s texts is met.
-    fn meets(&self, facet: &Facet<'_>, style: Style) -> Truth {
+    fn meets(&self, facet: &Facet<'_>, style: Style, secrets: &Secrets<'_>) -> Truth {
         let (texts, open) = match facet {
             Facet::Known(texts) => (texts, Truth::No),
             Facet::AtLeast(texts) => (texts, Truth::Maybe),
         };
-        let met = texts.iter().any(|text| self.tests.iter().any(|test| test.meets(text, style)));
+        let any = |text: &str| self.tests.iter().any(|test| test.meets(text, style));
+        let met = texts.iter().any(|text| any(text) && secrets.shown(text).is_none_or(|shown| any(&shown)));
         Truth::of(met).or(open)
     }
 
@@ -80,7 +87,7 @@ impl Compact {
 
     /// Whether, without its sign, it is met by a text that may be missing.
     pub(super) fn meets_whole(&self, text: Option<&str>) -> Truth {
-        self.meets(&Facet::maybe_one(text), Style::Whole)
+        self.meets(&Facet::maybe_one(text), Style::Whole, &Secrets::default())
     }
 
     fn is_in(&self, text: &str) -> bool {
@@ -141,11 +148,15 @@ fn folders(atom: &Atom) -> Result<Vec<Regex>, QueryError> {
 }
 
 impl<'q> Compiled<'q> {
-    pub(super) fn new(clause: &'q Clause, options: &'q Options<'q>) -> Result<Self, QueryError> {
+    pub(super) fn new(
+        clause: &'q Clause,
+        options: &'q Options<'q>,
+        secrets: &'q Secrets<'q>,
+    ) -> Result<Self, QueryError> {
         let terms = clause.terms.iter().map(Compact::new).collect::<Result<_, _>>()?;
         let name = clause.name.as_ref().and_then(|name| name.single());
         let union = name.filter(|_| clause.noun == Noun::Changes).and_then(unions::named);
-        Ok(Self { clause, terms, union, options })
+        Ok(Self { clause, terms, union, options, secrets })
     }
 
     /// Terms whose matches are worth citing narrowly: bare words first, then arguments and near text.
@@ -176,15 +187,54 @@ impl<'q> Compiled<'q> {
         rest.and(self.test_effects(row, but))
     }
 
+    /// Whether `term` stands in `text`, outside the secrets in it.
+    fn is_shown(&self, term: &Compact, text: &str) -> bool {
+        term.is_in(text) && self.secrets.shown(text).is_none_or(|shown| term.is_in(&shown))
+    }
+
+    /// Whether a literal or value has the normal form of a word of `term`: `1,000` is `1000`.
+    fn is_normal(&self, term: &Compact, row: &Row<'_>) -> bool {
+        let number = |text: &str| normal_form(AtomKind::Number, text);
+        let same = |text: &str| match &row.what {
+            What::Literal(AtomKind::Secret, _) => false,
+            What::Literal(kind, norm) => normal_form(*kind, text) == *norm,
+            What::Value(keyed) => {
+                text.starts_with(|c: char| c.is_ascii_digit()) && number(text) == number(&keyed.value)
+            }
+            _ => false,
+        };
+        term.atoms().any(|atom| match atom {
+            Atom::Word(text) | Atom::Quoted(text) => same(text) && self.secrets.shown(text).is_none(),
+            Atom::Glob(_) | Atom::Regex(_) | Atom::Range(..) => false,
+        })
+    }
+
+    /// What became of a rule until the place that is asked about.
+    pub(super) fn force<'r, 's>(
+        &self,
+        row: &Row<'s>,
+        positions: &'r Positions<'s>,
+    ) -> (Force, Option<&'r Row<'s>>) {
+        rule::force(row, positions.rules(), |later| {
+            let places = self.terms.iter().filter(|term| matches!(term.field, Some(Field::At | Field::To)));
+            Truth::all(places.map(|term| self.test_term(term, later, positions))) != Truth::No
+        })
+    }
+
     fn test_term<'s>(&self, term: &Compact, row: &Row<'s>, positions: &Positions<'s>) -> Truth {
         let Some(field) = term.field else { return term.signed(self.test_words(term, row)) };
         let truth = match field {
             Field::At | Field::From | Field::To => Truth::any(term.atoms().map(|atom| {
                 Window::read(field, atom).map_or(Truth::Maybe, |window| positions.test(&window, row))
             })),
-            Field::Near => Truth::of(near(row).iter().any(|text| term.is_in(text))),
+            Field::Near => Truth::of(near(row).iter().any(|text| self.is_shown(term, text))),
+            Field::Value if self.is_normal(term, row) => Truth::Yes,
+            Field::Reverted => term.meets(&undone::facet(row, positions), Style::Whole, self.secrets),
+            Field::State if matches!(row.what, What::Rule) => {
+                term.meets_whole(Some(self.force(row, positions).0.word()))
+            }
             _ => match facet::of_row(row, field, term.part.as_deref()) {
-                Some((facet, style)) => term.meets(&facet, style),
+                Some((facet, style)) => term.meets(&facet, style, self.secrets),
                 None => Truth::Maybe,
             },
         };
@@ -193,11 +243,15 @@ impl<'q> Compiled<'q> {
 
     /// Whether the row's own text holds the words; of an effect also its kind, target and program.
     fn test_words(&self, term: &Compact, row: &Row<'_>) -> Truth {
-        if row.own.iter().any(|piece| term.is_in(piece.focused()) || self.is_in_raw(term, row, piece)) {
+        if row
+            .own
+            .iter()
+            .any(|piece| self.is_shown(term, piece.focused()) || self.is_in_raw(term, row, piece))
+        {
             return Truth::Yes;
         }
-        if let What::Literal(_, norm) | What::Value { value: norm, .. } = &row.what
-            && term.is_in(norm)
+        if let What::Literal(_, norm) | What::Value(Keyed { value: norm, .. }) = &row.what
+            && (self.is_shown(term, norm) || self.is_normal(term, row))
         {
             return Truth::Yes;
         }
@@ -214,7 +268,11 @@ impl<'q> Compiled<'q> {
         };
         let own = [effect.kind.word(), effect.target.words(), &effect.program];
         let open = matches!(effect.target, Target::Unknown | Target::Under(_)) || possible::is_opaque(effect);
-        Truth::of(own.iter().any(|text| term.is_in(text))).or(if open { Truth::Maybe } else { Truth::No })
+        Truth::of(own.iter().any(|text| self.is_shown(term, text))).or(if open {
+            Truth::Maybe
+        } else {
+            Truth::No
+        })
     }
 
     /// A record without blocks, such as one of an unknown kind, is searched by its raw text.
@@ -223,7 +281,7 @@ impl<'q> Compiled<'q> {
         let bare = matches!(row.what, What::Record)
             && row.record().is_some_and(|record| record.blocks.iter().all(|block| block.text.is_empty()));
         let plain = TextRange { range, encoding: Encoding::Plain };
-        bare && self.options.raw.decoded(row.source, plain).is_some_and(|text| term.is_in(&text))
+        bare && self.options.raw.decoded(row.source, plain).is_some_and(|text| self.is_shown(term, &text))
     }
 
     fn test_effects(&self, row: &Row<'_>, but: Leave) -> Truth {
@@ -265,7 +323,7 @@ impl<'q> Compiled<'q> {
             self.of_effects().filter(|term| !term.field.is_some_and(|field| but.fields().contains(&field)));
         let fields = Truth::all(terms.map(|term| {
             let facet = term.field.and_then(|field| facet::of_effect(effect, field));
-            let truth = facet.map_or(Truth::Maybe, |(facet, style)| term.meets(&facet, style));
+            let truth = facet.map_or(Truth::Maybe, |(facet, style)| term.meets(&facet, style, self.secrets));
             term.signed(truth)
         }));
         if fields == Truth::No {

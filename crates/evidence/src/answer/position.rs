@@ -1,9 +1,11 @@
 //! Where rows stand: windows of records and time, neighbours, and the order of two rows.
 
+use std::cell::OnceCell;
+
 use strongroom_core::transcript::{BlockRef, Ending, RecordKind};
 
 use super::facet::agent_of;
-use super::row::{Row, result_facts};
+use super::row::{self, Row, result_facts};
 use super::truth::Truth;
 use crate::query::{Atom, Field, Place};
 use crate::session::{ExaminedSpan, Scope};
@@ -45,6 +47,11 @@ pub(super) struct Positions<'s> {
     boundaries: Vec<Vec<u32>>,
     /// For each source of a child: where in which other source it was started and had returned.
     launches: Vec<Option<Launch>>,
+    /// All effects and all rules of the scope, for terms that look at what came later; read when first needed.
+    effects: OnceCell<Vec<Row<'s>>>,
+    rules: OnceCell<Vec<Row<'s>>>,
+    /// For each of the effects: whether a later one took it back.
+    undone: OnceCell<Vec<bool>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +74,26 @@ impl<'s> Positions<'s> {
             .iter()
             .map(|view| view.agent.as_deref().and_then(|agent| launch(scope, agent)))
             .collect();
-        Self { scope, boundaries, launches }
+        Self {
+            scope,
+            boundaries,
+            launches,
+            effects: OnceCell::new(),
+            rules: OnceCell::new(),
+            undone: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn effects(&self) -> &[Row<'s>] {
+        self.effects.get_or_init(|| row::effects(self.scope))
+    }
+
+    pub(super) fn undone(&self) -> &[bool] {
+        self.undone.get_or_init(|| super::undo::find(self.effects()).iter().map(Option::is_some).collect())
+    }
+
+    pub(super) fn rules(&self) -> &[Row<'s>] {
+        self.rules.get_or_init(|| row::rules(self.scope))
     }
 
     pub(super) fn test(&self, window: &Window, row: &Row<'_>) -> Truth {
@@ -143,7 +169,7 @@ pub(super) fn near<'s>(row: &Row<'s>) -> Vec<&'s str> {
     let same = |other: &&ExaminedSpan<'_>| agent_of(row.view, other.content.span.record) == agent;
     let before = row.view.spans.get(..span).unwrap_or_default().iter().rev().find(same);
     let own = row.view.spans.get(span);
-    [before, own].into_iter().flatten().flat_map(super::row::all_texts).collect()
+    [before, own].into_iter().flatten().flat_map(row::all_texts).collect()
 }
 
 fn on_side<T: Ord>(side: Side, own: &T, place: &T) -> bool {

@@ -14,7 +14,10 @@ pub fn render_text(answer: &Answer) -> String {
         "values",
         answer.values.iter().map(|finding| format!("{}: {}", finding.key, finding.value)),
     );
-    section(&mut lines, "citations", answer.citations.iter().map(citation));
+    // Of a number the places are told, not every word: the number must not drown in what was counted.
+    let short = answer.reading.starts_with("count ");
+    let cited = answer.citations.iter().filter(|own| !short || !own.quote.is_empty());
+    section(&mut lines, "citations", cited.map(if short { place } else { citation }));
     let passed = |passed: &super::PassedOver| format!("{} — {}", passed.why, citation(&passed.citation));
     section(&mut lines, "passed over", answer.passed_over.iter().map(passed));
     section(&mut lines, "blocking", answer.scope.blocking.iter().map(passed));
@@ -30,6 +33,9 @@ pub fn render_text(answer: &Answer) -> String {
         scope.sessions, scope.records, scope.calls
     ));
     if let Some(certificate) = &answer.certificate {
+        let root =
+            |source: &super::SourceCount| Some(format!("{} root {}", source.source, source.root.as_ref()?));
+        section(&mut lines, "sources", certificate.sources.iter().filter_map(root));
         lines.push(format!(
             "certificate: {} over {} sources, {} calls, {} effects, {} opaque runs, {} holes",
             certificate.digest,
@@ -54,12 +60,14 @@ fn section(lines: &mut Vec<String>, title: &str, rows: impl Iterator<Item = Stri
 
 /// One citation: place, speaker, note, and the quotation indented below.
 fn citation(citation: &Citation) -> String {
+    let quote = citation.quote.trim_end().replace('\n', "\n    ");
+    format!("{}\n    {quote}", place(citation))
+}
+
+/// The place of a citation, on one line.
+fn place(citation: &Citation) -> String {
     let agent = citation.agent.as_ref().map(|agent| format!(" (agent {agent})")).unwrap_or_default();
     let note = citation.note.as_ref().map(|note| format!(" [{note}]")).unwrap_or_default();
     let pointer = citation.pointer.as_ref().map(|pointer| format!(" {pointer}")).unwrap_or_default();
-    let quote = citation.quote.trim_end().replace('\n', "\n    ");
-    format!(
-        "{}:{} {}{agent}{note}{pointer}\n    {quote}",
-        citation.source, citation.locator, citation.attribution
-    )
+    format!("{}:{} {}{agent}{note}{pointer}", citation.source, citation.locator, citation.attribution)
 }

@@ -14,7 +14,7 @@ use super::row::{self, Row};
 use super::secret::Secrets;
 use super::truth::Truth;
 use super::undo::{may_touch, whole_text};
-use super::{Citation, Options, Strictness, facet, possible, select};
+use super::{Citation, Options, Strictness, facet, possible};
 use crate::effect::{Assumption, Effect, Outcome, Target};
 use crate::query::{Noun, Query, QueryError};
 use crate::session::Scope;
@@ -87,10 +87,9 @@ pub fn calls(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result<
     if query.clause.noun != Noun::Calls || query.order.is_some() {
         return Err(QueryError::new("a replay takes terms of `calls`, and no order", 0));
     }
-    select::check(query)?;
     let positions = Positions::new(scope);
-    let clause = Compiled::new(&query.clause, options)?;
     let secrets = Secrets::collect(scope);
+    let clause = Compiled::new(&query.clause, options, &secrets)?;
     let reading = query.to_string();
     let case = Case {
         scope,

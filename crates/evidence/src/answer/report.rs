@@ -196,7 +196,7 @@ fn speaks(clause: &Compiled<'_>, text: &str, verbs: &[Pattern]) -> bool {
     all && verb && (any || !verbs.is_empty())
 }
 
-fn summary_row<'s>(
+pub(super) fn summary_row<'s>(
     view: &'s SourceView<'s>,
     summary: &'s SummaryText,
     block: &'s Block,

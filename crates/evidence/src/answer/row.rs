@@ -6,9 +6,11 @@ use strongroom_core::evidence::AtomKind;
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::SpanKind;
 use strongroom_core::transcript::{
-    Argument, Block, BlockKind, BlockRef, Ending, Record, RecordKind, ResultFacts, Scalar, Speaker,
+    Argument, Block, BlockKind, BlockRef, Ending, Record, RecordKind, ResultFacts, Scalar, Speaker, Usage,
 };
 
+use super::agents::State;
+use super::values::Keyed;
 use crate::atom::Atom;
 use crate::content::BlockContent;
 use crate::effect::{Effect, Outcome};
@@ -42,13 +44,13 @@ pub(super) enum What<'s> {
     Effect(&'s Effect),
     File(&'s Effect),
     Literal(AtomKind, String),
-    Value { key: String, value: String },
+    Value(Keyed),
     Claim,
     Rule,
     Error,
     Compaction,
     Attachment(&'s str),
-    Agent(Option<String>),
+    Agent(Option<String>, State),
     Record,
     Session(String),
     Usage(&'static str, u64),
@@ -99,8 +101,34 @@ impl<'s> Piece<'s> {
 }
 
 impl<'s> Row<'s> {
+    /// The row of a whole record, by its raw bytes.
+    pub(super) fn of_record(
+        view: &'s SourceView<'s>,
+        source: usize,
+        record: u32,
+        what: What<'s>,
+    ) -> Option<Self> {
+        let at = BlockRef { record, block: 0 };
+        let own = view.index.record(at)?;
+        let raw = Piece { at, of: PieceOf::Raw(own.range), text: &own.label, focus: None };
+        Some(Self { view, source, span: None, start: at, end: at, what, own: vec![raw], half: Vec::new() })
+    }
+
     pub(super) fn examined(&self) -> Option<&'s ExaminedSpan<'s>> {
         self.span.and_then(|span| self.view.spans.get(span))
+    }
+
+    /// The same row over its whole event: from its call to its last result.
+    pub(super) fn event(&self) -> Self {
+        let blocks = self.examined().map(|examined| examined.content.blocks.as_slice()).unwrap_or_default();
+        let start = blocks.first().map_or(self.start, |content| content.at);
+        let end = blocks.last().map_or(self.end, |content| content.at);
+        Self { start, end, ..self.clone() }
+    }
+
+    /// The child agent it belongs to.
+    pub(super) fn agent(&self) -> Option<&'s str> {
+        super::facet::agent_of(self.view, self.start.record)
     }
 
     pub(super) fn record(&self) -> Option<&'s Record> {
@@ -280,7 +308,7 @@ pub(super) fn files<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     effect_rows(scope, |effect| effect.kind.is_under("fs") || effect.kind.is_under("exec"), What::File)
 }
 
-fn effect_rows<'s>(
+pub(super) fn effect_rows<'s>(
     scope: &'s Scope<'s>,
     wanted: fn(&Effect) -> bool,
     what: fn(&'s Effect) -> What<'s>,
@@ -577,47 +605,32 @@ impl<'s> Walk<'s> {
         let scope = self.scope;
         for (source, view) in scope.sources.iter().enumerate() {
             for (record, n) in view.index.records.iter().zip(0u32..) {
-                let Some(what) = what(record) else { continue };
-                let at = BlockRef { record: n, block: 0 };
-                let raw = Piece { at, of: PieceOf::Raw(record.range), text: &record.label, focus: None };
-                self.rows.push(Row {
-                    view,
-                    source,
-                    span: None,
-                    start: at,
-                    end: at,
-                    what,
-                    own: vec![raw],
-                    half: Vec::new(),
-                });
+                let row = what(record).and_then(|what| Row::of_record(view, source, n, what));
+                self.rows.extend(row);
             }
         }
     }
 }
 
+/// A key of `usage` with what it counts of a request.
+type Amount = (&'static str, fn(&Usage) -> u64);
+
+const AMOUNTS: &[Amount] = &[
+    ("context", |usage| usage.context_tokens),
+    ("input", |usage| usage.context_tokens.saturating_sub(usage.cached_tokens)),
+    ("cached", |usage| usage.cached_tokens),
+    ("output", |usage| usage.output_tokens),
+    ("total", |usage| usage.context_tokens + usage.output_tokens),
+];
+
+/// One row for each request.
 pub(super) fn usage<'s>(scope: &'s Scope<'s>, key: &str) -> Vec<Row<'s>> {
     let mut rows = Vec::new();
+    let Some(&(key, amount)) = AMOUNTS.iter().find(|(own, _)| *own == key) else { return rows };
     for (source, view) in scope.sources.iter().enumerate() {
         for usage in &view.index.usage {
-            let at = BlockRef { record: usage.record, block: 0 };
-            let Some(record) = view.index.record(at) else { continue };
-            let (key, amount) = match key {
-                "output" => ("output", usage.output_tokens),
-                "total" => ("total", usage.context_tokens + usage.output_tokens),
-                _ => ("context", usage.context_tokens),
-            };
-            let raw = Piece { at, of: PieceOf::Raw(record.range), text: &record.label, focus: None };
-            let what = What::Usage(key, amount);
-            rows.push(Row {
-                view,
-                source,
-                span: None,
-                start: at,
-                end: at,
-                what,
-                own: vec![raw],
-                half: Vec::new(),
-            });
+            let what = What::Usage(key, amount(usage));
+            rows.extend(Row::of_record(view, source, usage.record, what));
         }
     }
     rows
@@ -637,21 +650,34 @@ pub(super) fn sessions<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     walk.rows
 }
 
-pub(super) fn agents<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
-    let children: Vec<&str> = scope.sources.iter().filter_map(|view| view.agent.as_deref()).collect();
-    let spawns = |effect: &Effect| effect.kind.is_under("agent.spawn");
-    let mut rows = effect_rows(scope, spawns, What::Effect);
-    for row in &mut rows {
-        let texts = || row.own.iter().chain(&row.half);
-        let side = row.examined().map(|examined| &examined.content.blocks);
-        let named = |id: &&&str| {
-            texts().any(|piece| piece.text.contains(**id))
-                || side.is_some_and(|blocks| blocks.iter().any(|content| content.text.contains(**id)))
+/// The calls that start agents.
+pub(super) fn spawns<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
+    effect_rows(scope, |effect| effect.kind.is_under("agent.spawn"), What::Effect)
+}
+
+/// One row for each message; the lines of one streamed message are one.
+pub(super) fn messages<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
+    let mut rows: Vec<Row<'s>> = Vec::new();
+    for mut row in records(scope) {
+        let Some(record) = row.record().filter(|record| record.kind == RecordKind::Message) else { continue };
+        let copied = |block: &Block| block.copy_of.is_some();
+        if !record.blocks.is_empty() && record.blocks.iter().all(copied) {
+            continue;
+        }
+        let same = |last: &&mut Row<'s>| {
+            let own = last.record().and_then(|last| last.message_id.as_deref());
+            last.source == row.source && own.is_some() && own == record.message_id.as_deref()
         };
-        row.what = What::Agent(children.iter().find(named).map(|id| (*id).to_owned()));
+        match rows.iter_mut().rev().take(MESSAGE_RECORDS_MAX).find(same) {
+            Some(first) => first.own.append(&mut row.own),
+            None => rows.push(row),
+        }
     }
     rows
 }
+
+/// How far apart the records of one message are looked for: results of parallel calls lie between them.
+const MESSAGE_RECORDS_MAX: usize = 64;
 
 pub(super) fn rules<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     let mut rows = Vec::new();

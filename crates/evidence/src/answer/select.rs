@@ -9,51 +9,10 @@ use super::row::{self, Row, What};
 use super::secret::fingerprint;
 use super::truth::Truth;
 use super::values::{self, Keys};
-use super::{Options, possible};
+use super::{Options, agents, possible};
 use crate::effect::Outcome;
-use crate::query::{Clause, Field, Noun, Ordering, Pick, Query, QueryError, Relation, Sign, Value};
+use crate::query::{Clause, Field, Noun, Ordering, Pick, QueryError, Relation, Sign, Value};
 use crate::session::{Hole, Scope};
-
-/// Fields and nouns of the language that nothing answers so far.
-const UNANSWERED_FIELDS: &[(Option<Noun>, Field)] = &[
-    (None, Field::Reverted),
-    (None, Field::Row),
-    (Some(Noun::Compactions), Field::Status),
-    (Some(Noun::Rules), Field::State),
-    (Some(Noun::Agents), Field::State),
-];
-
-const UNANSWERED_NOUNS: &[Noun] = &[Noun::Messages];
-
-/// Keys of `usage` that the index does not hold apart.
-const UNANSWERED_USAGE: &[&str] = &["input", "cached"];
-
-/// Refuses what cannot be asked yet, by name.
-pub(super) fn check(query: &Query) -> Result<(), QueryError> {
-    let clauses = std::iter::once(&query.clause).chain(query.order.iter().map(|order| &order.clause));
-    for clause in clauses {
-        if UNANSWERED_NOUNS.contains(&clause.noun) {
-            return Err(cannot(clause.noun.word()));
-        }
-        let usage = clause.name.as_ref().and_then(Value::single).filter(|_| clause.noun == Noun::Usage);
-        if let Some(key) = usage.filter(|key| UNANSWERED_USAGE.contains(key)) {
-            return Err(cannot(&format!("usage {key}")));
-        }
-        let asked = |field: Field| {
-            UNANSWERED_FIELDS
-                .iter()
-                .any(|(noun, own)| *own == field && noun.is_none_or(|noun| noun == clause.noun))
-        };
-        if let Some(field) = clause.terms.iter().filter_map(|term| term.field).find(|field| asked(*field)) {
-            return Err(cannot(&format!("{} {}:", clause.noun.word(), field.word())));
-        }
-    }
-    Ok(())
-}
-
-fn cannot(what: &str) -> QueryError {
-    QueryError::new(format!("`{what}` cannot be asked yet"), 0)
-}
 
 /// What was found for a clause.
 #[derive(Debug, Default)]
@@ -88,9 +47,10 @@ pub(super) fn candidates<'s>(
         Noun::Errors => row::errors(scope),
         Noun::Compactions => row::compactions(scope),
         Noun::Attachments => row::attachments(scope),
-        Noun::Agents => row::agents(scope),
+        Noun::Agents => agents::rows(scope),
         Noun::Sessions => row::sessions(scope),
-        Noun::Records | Noun::Messages => row::records(scope),
+        Noun::Records => row::records(scope),
+        Noun::Messages => row::messages(scope),
         Noun::Usage => row::usage(scope, clause.name.as_ref().and_then(Value::single).unwrap_or("context")),
     })
 }

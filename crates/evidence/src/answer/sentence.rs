@@ -162,8 +162,8 @@ pub fn weigh(sentence: &str, scope: &Scope<'_>, options: &Options<'_>) -> Result
     let says = if holds(&DENIES, text) { Says::No } else { Says::Yes };
     let query = reading(text)?;
     let positions = Positions::new(scope);
-    let clause = Compiled::new(&query.clause, options)?;
     let secrets = Secrets::collect(scope);
+    let clause = Compiled::new(&query.clause, options, &secrets)?;
     let case = Case {
         scope,
         clause: &clause,

@@ -432,7 +432,7 @@ fn children_are_ordered_by_launch_and_return() {
     assert_eq!(both("effects kind:fs.delete -agent:*").verdict, Verdict::Absent);
     assert_eq!(both("effects kind:fs.delete agent:8fd2").verdict, Verdict::Supported);
     let answer = both("list agents");
-    assert_eq!(answer.values[0].value, "8fd2");
+    assert_eq!(answer.values[0].value, "8fd2: collected");
 }
 
 #[test]
@@ -606,19 +606,201 @@ fn foreign_summaries_block_and_are_quoted_as_second_hand() {
 }
 
 #[test]
-fn what_cannot_be_asked_yet_is_said() {
-    let scope = crate::session::Scope::default();
-    for query in [
-        "list messages",
-        "effects reverted:yes",
-        "compactions status:contradicted",
-        "value usage input",
-        "values a row:3",
+fn agents_have_a_state_that_later_events_change() {
+    let spawn = |t: &mut Written, task: &str, result: &str| {
+        t.call("spawn_agent", &[("task", task)], result, vec![effect(Kind::AgentSpawn, task)]);
+    };
+    let mut t = Written::new();
+    spawn(&mut t, "audit licences", r#"{"agent_id":"agt_1aa"}"#);
+    spawn(&mut t, "audit notes", r#"{"agent_id":"agt_2bb"}"#);
+    spawn(&mut t, "audit tests", r#"{"agent_id":"agt_3cc"}"#);
+    spawn(&mut t, "audit docs", r#"{"agent_id":"agt_4dd"}"#);
+    spawn(&mut t, "say hello", "Hello. I have looked at everything.");
+    let wait = r#"{"status":{"agt_2bb":{"completed":"17 notes"},"agt_3cc":{"errored":"out of memory"}}}"#;
+    t.call("wait_agent", &[("ids", "agt_2bb agt_3cc")], wait, Vec::new());
+    t.say(
+        Speaker::Harness,
+        "<task-notification><task-id>agt_4dd</task-id><status>completed</status></task-notification>",
+    );
+    for (state, ids) in [
+        ("running", vec!["agt_1aa: running"]),
+        ("collected", vec!["agt_2bb: collected", "?: collected"]),
+        ("failed", vec!["agt_3cc: failed"]),
+        ("finished", vec!["agt_4dd: finished"]),
     ] {
-        let query = crate::query::parse(query).unwrap();
-        let error = super::answer(&query, &scope, &super::Options::default()).unwrap_err();
-        assert!(error.to_string().ends_with("cannot be asked yet"), "{error}");
+        let answer = check(&t, &format!("list agents state:{state}"), Verdict::Supported, "");
+        let values: Vec<&str> = answer.values.iter().map(|finding| finding.value.as_str()).collect();
+        assert_eq!(values, ids, "{state}");
     }
+    check(&t, "list agents state:lost", Verdict::Absent, "no");
+    t.call("close_agent", &[("id", "agt_1aa")], "closed", Vec::new());
+    assert_eq!(check(&t, "agents state:lost", Verdict::Supported, "yes").values[0].value, "agt_1aa: lost");
+}
+
+#[test]
+fn cells_of_tables_are_values_by_column_and_row() {
+    let mut t = Written::new();
+    t.bash("cat amounts.csv", "id,amount\n1,10.00\n3,30.00\n", vec![effect(Kind::FsRead, "amounts.csv")]);
+    let answer = check(&t, "value values amount row:3", Verdict::Supported, "amount (3) = 30.00");
+    assert_eq!(answer.values.len(), 1);
+    check(&t, "value values amount row:2", Verdict::Insufficient, "not recorded");
+}
+
+#[test]
+fn summaries_are_compared_with_their_originals() {
+    let mut t = Written::new();
+    t.bash("grep -n listen prod.conf", "12:  listen 7443 ssl;\n13:  listen 7080;", Vec::new());
+    t.user("Set the idle timeout to 75s, not 60.")
+        .user("The ticket is OPS-4182, the limit 16.")
+        .user("Make the limit 61.");
+    t.boundary().summary(
+        "Plan. The gateway listens on 7433 (TLS) and 7080. The idle timeout should be 60s. It answers on 7080. The ticket is OPS-4128. The quota is 900.",
+    );
+    let answer = check(
+        &t,
+        "compactions status:contradicted",
+        Verdict::Conflicting,
+        "the summary says 7433, the original 7443",
+    );
+    let said: Vec<&str> = answer.values.iter().map(|finding| finding.value.as_str()).collect();
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(
+        said[1].contains("60s, the original 75s") && said[2].contains("ops-4128, the original ops-4182"),
+        "{said:?}"
+    );
+    assert!(answer.citations[0].quote.contains("listen 7443"), "original first");
+    let answer = check(&t, "list compactions", Verdict::Supported, "1 match");
+    let counts: Vec<&str> = answer.values.iter().map(|finding| finding.value.as_str()).collect();
+    assert_eq!(counts, ["1", "3", "1"]);
+    let answer = check(&t, "compactions status:supported", Verdict::Supported, "");
+    assert!(answer.values[0].value.contains("answers on 7080"));
+    check(&t, "compactions status:unverified", Verdict::Unverified, "\"The quota is 900");
+    let mut fair = Written::new();
+    fair.bash(
+        "rg -n fast",
+        "src/commit_hooks.rs:275: the fast path calls hooks\nsrc/types.rs:1061: the fast path ends",
+        Vec::new(),
+    );
+    fair.bash("cat limits.toml", "the upload limit is 16", Vec::new()).user("Make the upload limit 61.");
+    fair.boundary().summary(
+        "The fast path at line 280 calls hooks. It stands in /w/src/commit_hooks.rs. See src/types.rs. The upload limit is 16.",
+    );
+    let answer = check(
+        &fair,
+        "compactions status:contradicted",
+        Verdict::Conflicting,
+        "the summary says 16, the original 61",
+    );
+    assert_eq!(answer.values.len(), 1, "{:?}", answer.values);
+    let mut none = Written::new();
+    none.user("hello");
+    check(&none, "compactions status:contradicted", Verdict::Absent, "no");
+    let mut agrees = Written::new();
+    agrees.user("The port is 7443.").boundary().summary("The port is 7443.");
+    check(&agrees, "compactions status:contradicted", Verdict::Insufficient, "no statement");
+}
+
+#[test]
+fn rules_say_what_became_of_them_and_until_when() {
+    let mut t = Written::new();
+    t.user("Do not touch billing/.").user("Never push to main.").user("You can edit billing/tax.rs.");
+    t.user("You can push to main.");
+    let states =
+        |query: &str| -> Vec<String> { ask(&t, query).values.into_iter().map(|own| own.value).collect() };
+    assert_eq!(
+        states("list rules state:narrowed"),
+        ["Do not touch billing/. (narrowed later: You can edit billing/tax.rs.)"]
+    );
+    assert_eq!(
+        states("list rules state:lifted"),
+        ["Never push to main. (lifted later: You can push to main.)"]
+    );
+    assert_eq!(
+        states("list rules kind:ban state:in-force at:L2"),
+        ["Do not touch billing/.", "Never push to main."]
+    );
+    let answer = check(&t, "list rules about:billing/invoice.rs at:end", Verdict::Supported, "1 match");
+    assert_eq!(answer.citations.len(), 2, "the rule and what changed it");
+}
+
+#[test]
+fn an_effect_is_reverted_by_a_later_one_on_the_same_target() {
+    let mut t = Written::new();
+    t.bash("echo x > a.txt", "", vec![effect(Kind::FsWrite, "a.txt")]);
+    t.bash("echo x > b.txt", "", vec![effect(Kind::FsWrite, "b.txt")]);
+    t.bash("git checkout -- a.txt", "", vec![effect(Kind::FsDiscard, "a.txt")]);
+    check(&t, "effects kind:fs.write reverted:yes target:a.txt", Verdict::Supported, "yes");
+    check(&t, "effects kind:fs.write reverted:yes target:b.txt", Verdict::Absent, "no");
+    t.bash("python fix.py", "", vec![opaque(None)]);
+    check(&t, "effects kind:fs.write reverted:no target:b.txt", Verdict::Supported, "yes");
+    check(&t, "effects kind:fs.write reverted:yes target:b.txt", Verdict::Insufficient, "neither");
+}
+
+#[test]
+fn values_of_parallel_calls_that_disagree_are_conflicting() {
+    let mut t = Written::new();
+    t.bash("cat a.conf", "port = 1", Vec::new());
+    check(&t, "value values port", Verdict::Supported, "port = 1");
+    t.bash("cat b.conf", "port = 2", Vec::new());
+    check(&t, "value values port", Verdict::Supported, "port = 2 (the last of 2 values)");
+}
+
+#[test]
+fn no_pattern_feels_its_way_into_a_secret() {
+    let mut t = Written::new();
+    t.bash("cat .env", "TOKEN=zx81spectrum48k and more", vec![effect(Kind::FsRead, ".env")])
+        .secret("zx81spectrum48k");
+    for probe in [
+        "list results /zx81s/",
+        "list results zx81spectrum48k",
+        "list results \"spectrum\"",
+        "list records zx81*",
+        "literals value:/zx/",
+        "values value:zx81*",
+        "said near:/zx81/",
+    ] {
+        let answer = ask(&t, probe);
+        assert_ne!(answer.verdict, Verdict::Supported, "{probe}: {}", render_text(&answer));
+    }
+    let answer = check(&t, "list literals kind:secret", Verdict::Supported, "1 match");
+    let fingerprint = answer.values[0].value.clone();
+    assert!(fingerprint.starts_with("secret:"));
+    let found = check(&t, &format!("list literals value:\"{fingerprint}\""), Verdict::Supported, "");
+    assert!(!serde_json::to_string(&found).unwrap().contains("spectrum"));
+    check(&t, "list results more", Verdict::Supported, "1 match");
+}
+
+#[test]
+fn a_shell_line_that_could_not_be_read_hides_any_program() {
+    let mut t = Written::new();
+    t.bash("git status", "", vec![effect(Kind::VcsRead, ".")]);
+    check(&t, "calls cmd:rm", Verdict::Absent, "no");
+    let unread = |program: &str| crate::effect::Effect { program: program.to_owned(), ..opaque(None) };
+    t.bash("python x.py", "", vec![unread("python")]);
+    check(&t, "calls cmd:rm", Verdict::Absent, "no");
+    t.bash("$CMD -rf x", "", vec![unread("$CMD")]);
+    check(&t, "calls cmd:rm", Verdict::Insufficient, "neither");
+    check(&t, "calls cmd:git", Verdict::Supported, "yes");
+}
+
+#[test]
+fn literals_and_values_are_compared_by_normal_form() {
+    let mut t = Written::new();
+    t.bash("cat a.conf", "limit = 1000 after 1,500", Vec::new()).literal(AtomKind::Number, "1000");
+    check(&t, "list literals value:1,000", Verdict::Supported, "1 match");
+    check(&t, "list literals 1,000", Verdict::Supported, "1 match");
+    check(&t, "list literals 100", Verdict::Insufficient, "nothing");
+    check(&t, "value values limit value:1_000", Verdict::Supported, "limit = 1000");
+}
+
+#[test]
+fn messages_are_counted_once_whatever_their_lines() {
+    let mut t = Written::new();
+    t.user("hello").say(Speaker::Assistant, "one").mark(|record| record.message_id = Some("m1".to_owned()));
+    t.say(Speaker::Assistant, "two").mark(|record| record.message_id = Some("m1".to_owned()));
+    check(&t, "count messages", Verdict::Supported, "2");
+    check(&t, "count messages two", Verdict::Supported, "1");
+    check(&t, "count records", Verdict::Supported, "3");
 }
 
 #[test]
@@ -646,120 +828,39 @@ fn answers_have_the_documented_form() {
     assert!(text.contains("certificate: "));
 }
 
-#[expect(clippy::too_many_lines, reason = "one table of cases")]
 /// For each union: calls that belong to it, and traps that a naive reading takes for one or misses.
+const UNIONS: &str = include_str!("tests/unions.tsv");
+
+/// The effect of a line of the table.
+fn effect_of(kind: &str, target: &str, place: &str) -> crate::effect::Effect {
+    let kind = Kind::from_word(kind).unwrap();
+    let (place, name) = place.split_once(':').unwrap_or((place, ""));
+    let name = name.to_owned();
+    let scope = match place {
+        "project" | "env" => Where::Project,
+        "temp" => Where::Temp,
+        "home" => Where::Home,
+        "system" => Where::System,
+        "remote" => Where::Remote(name.clone()),
+        "db" => Where::Database(name.clone()),
+        _ => Where::Unknown,
+    };
+    crate::effect::Effect { environment: (place == "env").then_some(name), ..with(kind, target, scope) }
+}
+
 #[test]
 fn unions_select_what_they_name_and_pass_over_their_traps() {
-    let system = |kind, target| with(kind, target, Where::System);
-    let home = |kind, target| with(kind, target, Where::Home);
-    let db = |kind, name: &str| with(kind, "accounts", Where::Database(name.to_owned()));
-    let prod =
-        |kind, tag: &str| crate::effect::Effect { environment: Some(tag.to_owned()), ..effect(kind, "web") };
-    let cases: Vec<(&str, &str, crate::effect::Effect, Verdict)> = vec![
-        (
-            "system-config",
-            "echo x | sudo tee -a /etc/hosts",
-            system(Kind::FsAppend, "/etc/hosts"),
-            Verdict::Supported,
-        ),
-        ("system-config", "sysctl -w a=1", system(Kind::SysConfig, "a"), Verdict::Supported),
-        ("system-config", "apt install nginx", system(Kind::PkgMutate, "nginx"), Verdict::Supported),
-        ("system-config", "cat /etc/hosts", system(Kind::FsRead, "/etc/hosts"), Verdict::Absent),
-        (
-            "system-config",
-            "echo 'sudo tee /etc/hosts' >> NOTES.md",
-            effect(Kind::FsAppend, "NOTES.md"),
-            Verdict::Absent,
-        ),
-        ("system-config", "pip install x", effect(Kind::PkgMutate, "x"), Verdict::Absent),
-        ("system-config", "tee $F", with(Kind::FsWrite, "$F", Where::Unknown), Verdict::Insufficient),
-        ("user-config", "git config --global a b", home(Kind::VcsConfig, "a"), Verdict::Supported),
-        ("user-config", "echo x >> ~/.bashrc", home(Kind::FsAppend, "/home/u/.bashrc"), Verdict::Supported),
-        ("user-config", "git config a b", effect(Kind::VcsConfig, "a"), Verdict::Absent),
-        ("user-config", "touch ~/notes.txt", home(Kind::FsWrite, "/home/u/notes.txt"), Verdict::Absent),
-        ("user-config", "cat ~/.bashrc", home(Kind::FsRead, "/home/u/.bashrc"), Verdict::Absent),
-        ("user-config", "touch .env", effect(Kind::FsWrite, "/srv/.env"), Verdict::Absent),
-        ("outside-project", "touch ~/x", home(Kind::FsWrite, "/home/u/x"), Verdict::Supported),
-        ("outside-project", "touch x", effect(Kind::FsWrite, "x"), Verdict::Absent),
-        ("outside-project", "touch /tmp/x", with(Kind::FsWrite, "/tmp/x", Where::Temp), Verdict::Absent),
-        ("outside-project", "cat /etc/passwd", system(Kind::FsRead, "/etc/passwd"), Verdict::Absent),
-        (
-            "remote",
-            "curl -X POST https://x",
-            with(Kind::NetSend, "https://x", Where::Remote("x".to_owned())),
-            Verdict::Supported,
-        ),
-        (
-            "remote",
-            "ssh h touch x",
-            with(Kind::FsWrite, "x", Where::Remote("h".to_owned())),
-            Verdict::Supported,
-        ),
-        (
-            "remote",
-            "curl https://x",
-            with(Kind::NetRead, "https://x", Where::Remote("x".to_owned())),
-            Verdict::Absent,
-        ),
-        ("remote", "sqlite3 app.db 'insert…'", db(Kind::DbWrite, "app.db"), Verdict::Absent),
-        ("remote", "psql -c 'insert…'", db(Kind::DbWrite, "?"), Verdict::Insufficient),
-        ("remote", "git commit", effect(Kind::VcsCommit, "HEAD"), Verdict::Absent),
-        ("production", "kubectl --context prod apply", prod(Kind::CloudMutate, "prod"), Verdict::Supported),
-        (
-            "production",
-            "kubectl --context staging apply",
-            prod(Kind::CloudMutate, "staging"),
-            Verdict::Absent,
-        ),
-        ("production", "kubectl apply", effect(Kind::CloudMutate, "web"), Verdict::Insufficient),
-        ("production", "touch prod.txt", effect(Kind::FsWrite, "prod.txt"), Verdict::Absent),
-        ("deleted", "rm a", effect(Kind::FsDelete, "a"), Verdict::Supported),
-        ("deleted", "psql -c 'DROP TABLE a'", db(Kind::DbSchema, "x"), Verdict::Supported),
-        ("deleted", "git push origin --delete b", effect(Kind::VcsRemote, "origin b"), Verdict::Supported),
-        ("deleted", "psql -c 'create table dropped_a'", db(Kind::DbSchema, "x"), Verdict::Absent),
-        ("deleted", "git commit -m 'rm -rf fix'", effect(Kind::VcsCommit, "HEAD"), Verdict::Absent),
-        ("deleted", "git push origin main", effect(Kind::VcsRemote, "origin main"), Verdict::Absent),
-        ("sent", "curl -d @x https://x", effect(Kind::NetSend, "https://x"), Verdict::Supported),
-        ("sent", "curl https://x/send", effect(Kind::NetRead, "https://x/send"), Verdict::Absent),
-        ("sent", "git push", effect(Kind::VcsRemote, "origin"), Verdict::Absent),
-        ("sent", "cat mail.txt", effect(Kind::FsRead, "mail.txt"), Verdict::Absent),
-        ("installed", "npm install redis", effect(Kind::PkgMutate, "redis"), Verdict::Supported),
-        ("installed", "npm uninstall redis", effect(Kind::PkgMutate, "redis"), Verdict::Absent),
-        ("installed", "grep install README", effect(Kind::FsRead, "README"), Verdict::Absent),
-        ("installed", "touch install.sh", effect(Kind::FsWrite, "install.sh"), Verdict::Absent),
-        ("published", "git push origin v1", effect(Kind::VcsRemote, "origin v1"), Verdict::Supported),
-        ("published", "npm publish", effect(Kind::NetSend, "npm"), Verdict::Supported),
-        ("published", "curl -d x https://x", effect(Kind::NetSend, "https://x"), Verdict::Absent),
-        ("published", "git push origin --delete b", effect(Kind::VcsRemote, "origin b"), Verdict::Absent),
-        ("published", "npm pack", effect(Kind::FsWrite, "a.tgz"), Verdict::Absent),
-        ("backups", "pg_dump app > e24.sql", effect(Kind::FsWrite, "e24.sql"), Verdict::Supported),
-        ("backups", "cp a a.bak", effect(Kind::FsWrite, "a.bak"), Verdict::Supported),
-        ("backups", "git branch backup/main", effect(Kind::VcsSwitch, "backup/main"), Verdict::Supported),
-        ("backups", "cat app.bak", effect(Kind::FsRead, "app.bak"), Verdict::Absent),
-        ("backups", "touch feedback.md", effect(Kind::FsWrite, "feedback.md"), Verdict::Absent),
-        ("backups", "rm old.bak", effect(Kind::FsDelete, "old.bak"), Verdict::Absent),
-        ("secrets", "cat .env", effect(Kind::FsRead, "/srv/.env"), Verdict::Supported),
-        ("secrets", "vault read x", effect(Kind::SecretRead, "x"), Verdict::Supported),
-        ("secrets", "cat src/environment.ts", effect(Kind::FsRead, "src/environment.ts"), Verdict::Absent),
-        ("secrets", "cat keys.md", effect(Kind::FsRead, "keys.md"), Verdict::Absent),
-        (
-            "secrets",
-            "cat docs/secrets-policy.md",
-            effect(Kind::FsRead, "docs/secrets-policy.md"),
-            Verdict::Absent,
-        ),
-    ];
-    for (union, command, effect, verdict) in &cases {
+    let rows = UNIONS.lines().filter(|line| !line.starts_with('#'));
+    let rows: Vec<Vec<&str>> = rows.map(|line| line.split('\t').collect()).collect();
+    for row in &rows {
+        let [union, command, kind, target, place, verdict] = row[..] else { panic!("{row:?}") };
         let mut t = Written::new();
-        t.bash(command, "", vec![effect.clone()]);
+        t.bash(command, "", vec![effect_of(kind, target, place)]);
         let answer = ask(&t, &format!("changes {union}"));
-        assert_eq!(answer.verdict, *verdict, "{union}: {command}\n{}", render_text(&answer));
+        assert_eq!(answer.verdict.word(), verdict, "{union}: {command}\n{}", render_text(&answer));
     }
     for union in crate::unions::all() {
-        let traps = cases
-            .iter()
-            .filter(|(name, _, _, verdict)| *name == union.name && *verdict != Verdict::Supported)
-            .count();
+        let traps = rows.iter().filter(|row| row[0] == union.name && row[5] != "supported").count();
         assert!(traps >= 3, "{}", union.name);
     }
 }
@@ -884,7 +985,8 @@ fn a_compaction_found_by_words_of_its_summary_supports_nothing() {
 fn a_password_in_a_url_is_hidden_even_where_nobody_found_it() {
     let mut t = Written::new();
     t.bash("cat .env", "DB=postgres://app:hunter22@db.example:5432/x", vec![effect(Kind::FsRead, ".env")]);
-    for query in ["value values db", "list results postgres", "ever results /x@y|hunter22/"] {
+    check(&t, "ever results /x@y|hunter22/", Verdict::Absent, "no");
+    for query in ["value values db", "list results postgres"] {
         let answer = ask(&t, query);
         let shown = serde_json::to_string(&(&answer.answer, &answer.values, &answer.citations)).unwrap();
         assert!(answer.verdict == Verdict::Supported && !shown.contains("hunter22"), "{shown}");

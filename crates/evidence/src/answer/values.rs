@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::row::{self, Row, What};
+use super::row::{self, Piece, Row, What};
+use super::table::{self, Cell};
 use crate::query::{Atom, QueryError, Value};
 use crate::session::Scope;
 
@@ -23,8 +24,26 @@ static KEYED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) struct Keyed {
     pub(super) key: String,
     pub(super) value: String,
-    /// The bytes of key, sign and value.
+    /// The names of its row, of a cell of a table.
+    pub(super) rows: Vec<String>,
+    /// The bytes of key, sign and value; of a cell its own.
     pub(super) range: Range<usize>,
+}
+
+impl Keyed {
+    /// The key as answers name it: of a cell with its row.
+    pub(super) fn name(&self) -> String {
+        match self.rows.first() {
+            Some(row) => format!("{} ({row})", self.key),
+            None => self.key.clone(),
+        }
+    }
+}
+
+impl From<Cell> for Keyed {
+    fn from(cell: Cell) -> Self {
+        Self { key: cell.column, value: cell.value, rows: cell.rows, range: cell.range }
+    }
 }
 
 /// All values with keys in `text`.
@@ -34,6 +53,12 @@ pub(super) fn scan(text: &str) -> Vec<Keyed> {
     let mut from = 0;
     while let Some(captures) = regex.captures_at(text, from) {
         let (Some(all), Some(key)) = (captures.get(0), captures.name("key")) else { break };
+        // The end of a longer word is no key: `7d: recall` has none.
+        let before = text.get(..key.start()).and_then(|before| before.chars().next_back());
+        if before.is_some_and(char::is_alphanumeric) {
+            from = key.end();
+            continue;
+        }
         let value = ["double", "single", "bare"].iter().find_map(|name| captures.name(name));
         // `url: https://x` is one value, `https` no key.
         let scheme = text.get(key.end()..).is_some_and(|rest| rest.starts_with("://"));
@@ -43,6 +68,7 @@ pub(super) fn scan(text: &str) -> Vec<Keyed> {
                 found.push(Keyed {
                     key: key.as_str().to_owned(),
                     value: text.to_owned(),
+                    rows: Vec::new(),
                     range: key.start()..all.end(),
                 });
             }
@@ -50,6 +76,49 @@ pub(super) fn scan(text: &str) -> Vec<Keyed> {
         from = all.end().max(key.end());
     }
     found
+}
+
+/// A line that names its row first: `30d: recall 0.94, precision 0.9`.
+static LABELLED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^[ \t]*([\p{L}\p{N}_.\-/%]+)[ \t]*:[ \t]+(\p{L}[^\n]*)$").ok());
+
+/// A key and a number behind it, in such a line.
+static PAIR: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|,\s*|;\s*)([\p{L}_][\p{L}\p{N}_\-]*)[ \t]+([-+~]?\d[^\s,;]*)").ok());
+
+/// The values of lines that name their row first.
+fn labelled(text: &str) -> Vec<Keyed> {
+    let (Some(lines), Some(pairs)) = (LABELLED.as_ref(), PAIR.as_ref()) else { return Vec::new() };
+    let mut found = Vec::new();
+    for line in lines.captures_iter(text) {
+        let (Some(label), Some(rest)) = (line.get(1), line.get(2)) else { continue };
+        for pair in pairs.captures_iter(rest.as_str()) {
+            let (Some(key), Some(value)) = (pair.get(1), pair.get(2)) else { continue };
+            found.push(Keyed {
+                key: key.as_str().to_owned(),
+                value: value.as_str().trim_end_matches('.').to_owned(),
+                rows: names(label.as_str()),
+                range: label.start()..rest.start() + value.end(),
+            });
+        }
+    }
+    found
+}
+
+/// Letters that stand for a span of time, and the word.
+const SPANS: &[(char, &str)] =
+    &[('d', "day"), ('h', "hour"), ('w', "week"), ('s', "second"), ('m', "minute"), ('y', "year")];
+
+/// A label, and how people call it: `30d` is the 30-day row.
+fn names(label: &str) -> Vec<String> {
+    let digits = label.trim_end_matches(char::is_alphabetic);
+    let unit = label.get(digits.len()..).and_then(|unit| {
+        SPANS.iter().find(|(letter, _)| unit.len() == 1 && unit.starts_with(*letter)).map(|(_, word)| *word)
+    });
+    let numeric = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let spoken =
+        unit.filter(|_| numeric).map(|unit| [format!("{digits}-{unit}"), format!("{digits} {unit}s")]);
+    std::iter::once(label.to_owned()).chain(spoken.into_iter().flatten()).collect()
 }
 
 /// The parts of a key: cut at `_ - . /` and at a change of case, in lower case.
@@ -108,12 +177,15 @@ pub(super) fn rows<'s>(scope: &'s Scope<'s>, keys: &Keys) -> Vec<Row<'s>> {
     let mut found = Vec::new();
     for row in row::texts(scope) {
         for piece in &row.own {
-            for keyed in scan(piece.text).into_iter().filter(|keyed| keys.mean(&keyed.key)) {
-                let mut own = piece.clone();
-                own.focus = Some(keyed.range);
-                let what = What::Value { key: keyed.key, value: keyed.value };
+            let meant = |keyed: &Keyed| keys.mean(&keyed.key);
+            let mut all: Vec<Keyed> = scan(piece.text).into_iter().filter(meant).collect();
+            all.extend(labelled(piece.text).into_iter().filter(meant));
+            all.extend(table::cells(piece.text).into_iter().map(Keyed::from).filter(meant));
+            all.sort_by_key(|keyed| keyed.range.start);
+            for keyed in all {
+                let own = Piece { focus: Some(keyed.range.clone()), ..piece.clone() };
                 let (start, end) = (piece.at, row.end);
-                found.push(Row { what, own: vec![own], start, end, ..row.clone() });
+                found.push(Row { what: What::Value(keyed), own: vec![own], start, end, ..row.clone() });
             }
         }
     }
@@ -201,6 +273,20 @@ mod tests {
                 expected.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
             assert_eq!(pairs(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn lines_that_name_their_row_first_are_rows() {
+        let text = "7d: recall 0.71\n30d: recall 0.94, precision 0.9\nnote: see below";
+        let all: Vec<(String, String)> =
+            labelled(text).into_iter().map(|keyed| (keyed.name(), keyed.value)).collect();
+        let own = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        assert_eq!(
+            all,
+            [own("recall (7d)", "0.71"), own("recall (30d)", "0.94"), own("precision (30d)", "0.9")]
+        );
+        assert_eq!(names("30d"), ["30d", "30-day", "30 days"]);
+        assert_eq!(pairs("7d: recall 0.71"), []);
     }
 
     #[test]

@@ -15,10 +15,14 @@ enum Rest {
     About,
     /// The first is a program, the others are its arguments.
     Command,
+    /// As a command, where the first word is the name of a program.
+    Program,
     /// The key of a value; more words are bare.
     Key,
     /// A path.
     Path,
+    /// A path, and a question about anything else is not read.
+    OnlyPath,
     /// Nothing may be left over.
     Nothing,
 }
@@ -35,8 +39,148 @@ const fn line(asks: &'static str, form: Option<&'static str>, clause: &'static s
     Line { asks, form, clause, rest }
 }
 
-/// First match wins; what the expression matches is no longer a word of the question.
+/// First match wins; what the expression matches is no longer a word of the question, but for its group `keep`.
 const LINES: &[Line] = &[
+    line(
+        r"\b(?:summar(?:y|ies)|compactions?)\b.*?\b(?:wrong|contradict\w*|false\w*|mistakes?|differ\w*|agree|invent\w*)\b",
+        Some("list"),
+        "compactions status:contradicted",
+        Rest::Nothing,
+    ),
+    line(
+        r"\b(?:agents|sub-?agents?|child(?:ren)?(?:\s+agents?)?|workers?)\b.*?\b(?:running|open|active|not\s+(?:yet\s+)?(?:been\s+)?collected)\b(?:\s+yet)?",
+        Some("list"),
+        "agents state:running",
+        Rest::Nothing,
+    ),
+    line(
+        r"\b(?:agents|sub-?agents?|child(?:ren)?(?:\s+agents?)?|workers?)\b.*?\b(?:fail(?:ed)?|crash(?:ed)?)\b",
+        None,
+        "agents state:failed",
+        Rest::Nothing,
+    ),
+    line(
+        r"\b(?:agents|sub-?agents?|child(?:ren)?(?:\s+agents?)?|workers?)\b.*?\b(?:lost|disappear(?:ed)?|vanish(?:ed)?)\b",
+        None,
+        "agents state:lost",
+        Rest::Nothing,
+    ),
+    line(
+        r"\b(?:agents|sub-?agents?|child(?:ren)?\s+agents?|workers?)\b.*?\b(?:finish(?:ed)?|complet(?:e|ed)|done|collected)\b",
+        None,
+        "agents state:finished|collected",
+        Rest::Nothing,
+    ),
+    line(
+        r"\b(?:sub-?agents?|child(?:ren)?\s+agents?|workers?)\b.*?\b(?:start(?:ed)?|launch(?:ed)?|spawn(?:ed)?|are\s+there|were\s+there)\b",
+        None,
+        "agents",
+        Rest::Nothing,
+    ),
+    line(
+        r"\bcached\s+tokens?\b(?:.*?\b(?:used|spent|read)\b)?",
+        Some("value"),
+        "usage cached",
+        Rest::Nothing,
+    ),
+    line(
+        r"\boutput\s+tokens?\b(?:.*?\b(?:used|spent|written)\b)?",
+        Some("value"),
+        "usage output",
+        Rest::Nothing,
+    ),
+    line(r"\binput\s+tokens?\b(?:.*?\b(?:used|spent|read)\b)?", Some("value"), "usage input", Rest::Nothing),
+    line(
+        r"\btokens?\b(?:.*?\b(?:used?|spen[dt]|cost|consumed?)\b)?",
+        Some("value"),
+        "usage total",
+        Rest::Nothing,
+    ),
+    line(
+        r"\bhow\s+(?:large|big|long|full)\b.*?\bcontext\b(?:.*?\bat\s+the\s+end\b)?",
+        Some("value"),
+        "usage context at:end",
+        Rest::Nothing,
+    ),
+    line(
+        r"\b(?:different\s+)?(?:images?|pictures?|screenshots?)\b(?:.*?\b(?:attached|pasted|shown|there|sent)\b)?",
+        None,
+        "attachments media:image/*",
+        Rest::Nothing,
+    ),
+    line(
+        r"\b(?:urls?|links?)\b.*?\b(?:mention(?:ed)?|use[d]?|named?|appear(?:ed)?|occur(?:red)?)\b",
+        Some("list"),
+        "literals kind:url",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:hashes|commit\s+ids?|shas?)\b.*?\b(?:mention(?:ed)?|use[d]?|named?|appear(?:ed)?)\b",
+        Some("list"),
+        "literals kind:hash",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:ids|identifiers|tickets?)\b.*?\b(?:mention(?:ed)?|use[d]?|named?|appear(?:ed)?)\b",
+        Some("list"),
+        "literals kind:id",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:rules?|constraints?|restrictions?|bans?)\b.*?\b(?:in\s+force|appl(?:y|ies)|hold|active|valid)\b",
+        Some("list"),
+        "rules state:in-force",
+        Rest::About,
+    ),
+    line(
+        r"\b(?:rules?|constraints?|bans?)\b.*?\b(?:lifted|revoked|taken\s+back)\b",
+        Some("list"),
+        "rules state:lifted",
+        Rest::About,
+    ),
+    line(
+        r"\bwho\s+(?:ever\s+)?(?:forbade|forbids?|banned|prohibited)\b",
+        Some("list"),
+        "rules kind:ban",
+        Rest::About,
+    ),
+    line(
+        r"\bwho\s+(?:ever\s+)?(?:approved|allowed|permitted|authori[sz]ed)\b",
+        Some("list"),
+        "rules kind:approval",
+        Rest::About,
+    ),
+    line(
+        r"\bwho\s+(?:ever\s+)?(?:decided|chose|picked|asked\s+for|requested|wanted|said|suggested|proposed|mentioned)\b(?:\s+to\b)?(?:\s+use\b)?",
+        Some("list"),
+        "said",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:agent|assistant)\s+(?:ever\s+)?claim(?:ed)?\b(?:\s+that\b)?(?P<keep>.*?)(?:\b(?:succeed(?:ed|s)?|pass(?:ed|es)?|work(?:ed|s)?|finished|completed?)\b)?\s*$",
+        Some("list"),
+        "claims",
+        Rest::Words,
+    ),
+    line(
+        r"^\s*(?:what|which)\s+(?P<keep>port|timeout|version|limit|size|rate|budget|address|host(?:name)?|region|model|threshold|interval)\s+(?:does|did|do|is|was|has|had)\b.*$",
+        Some("value"),
+        "values",
+        Rest::Key,
+    ),
+    line(
+        r"\b(?:which|what)\s+commands?\b.*?\bfail(?:ed)?\b",
+        Some("list"),
+        "errors tool:*bash*|*shell*|*exec*",
+        Rest::Words,
+    ),
+    line(
+        r"\b(?:look(?:ed)?\s+at|touch(?:ed)?|access(?:ed)?|see|saw|open(?:ed)?|read)\b.*?\b(?:secrets?|credentials?|passwords?|api\s+keys?)\b",
+        None,
+        "changes secrets",
+        Rest::Words,
+    ),
+    line(r"\btagged\b", None, "effects kind:vcs tag*", Rest::Words),
     line(
         r"\b(?:may|can|should)\s+(?:the\s+agent|the\s+assistant|we|i|you)\b(?:\s+be\b)?|\b(?:is|are|am)\s+(?:the\s+agent|the\s+assistant|we|i|you|it)\s+(?:allowed|permitted)\s+to\b",
         Some("list"),
@@ -63,7 +207,7 @@ const LINES: &[Line] = &[
         Rest::Words,
     ),
     line(
-        r"\b(?:assistant|agent)\s+(?:ever\s+)?(?:say|said|mention(?:ed)?|claim(?:ed)?)\b(?:\s+about\b)?",
+        r"\b(?:assistant|agent)\s+(?:ever\s+)?(?:say|said|mention(?:ed)?)\b(?:\s+about\b)?",
         None,
         "said by:assistant",
         Rest::Words,
@@ -79,14 +223,14 @@ const LINES: &[Line] = &[
     line(r"\bfiles?\b.*?\b(?:moved?|renamed?)\b", Some("list"), "files op:moved", Rest::Path),
     line(r"\bfiles?\b.*?\b(?:read|opened?|looked\s+at)\b", Some("list"), "files op:read", Rest::Path),
     line(
-        r"\b(?:writ(?:e|ten)|wrote|edit(?:ed)?)\b(?:\s+(?:to|any|a|the)\b)*(?:\s+files?\b)?",
+        r"\b(?:writ(?:e|ten|ing)|wrote|edit(?:ed|ing)?)\b(?:\s+(?:to|any|a|the)\b)*(?:\s+files?\b)?",
         None,
         "files op:written",
         Rest::Path,
     ),
-    line(r"\bread\b(?:\s+(?:the|any|a)\b)*(?:\s+files?\b)?", None, "files op:read", Rest::Path),
+    line(r"\bread(?:ing)?\b(?:\s+(?:the|any|a)\b)*(?:\s+files?\b)?", None, "files op:read", Rest::Path),
     line(
-        r"\b(?:touch|modif(?:y|ied)|chang(?:e|ed)|edit(?:ed)?|alter(?:ed)?)\b.*?\bsystem\b(?:[\s-]+(?:config\w*|settings?|files?))?",
+        r"\b(?:touch|modif(?:y|ied)|chang(?:e|ed)|edit(?:ed)?|alter(?:ed)?)\b.*?\bsystem(?:['’]s)?\b(?:[\s-]+(?:config\w*|settings?|files?))?",
         None,
         "changes system-config",
         Rest::Words,
@@ -110,6 +254,12 @@ const LINES: &[Line] = &[
         Rest::Words,
     ),
     line(
+        r"\b(?:touch(?:ed)?|modif(?:y|ied|ying)|chang(?:e|ed|ing)|alter(?:ed|ing)?|updat(?:e|ed|ing))\b",
+        None,
+        "files op:written",
+        Rest::OnlyPath,
+    ),
+    line(
         r"\bforce[\s-]?push(?:ed|ing)?\b",
         None,
         r"effects kind:vcs.remote arg:/push\b[^;&|]*\s(?:-[a-zA-Z]*f\b|--force|--mirror\b|[+]\w)/",
@@ -120,7 +270,7 @@ const LINES: &[Line] = &[
     line(r"\bcommit(?:ted)?\b", None, "effects kind:vcs.commit", Rest::Words),
     line(r"\binstall(?:ed)?\b(?:\s+(?:the|any)\s+packages?\b)?", None, "changes installed", Rest::Words),
     line(
-        r"\b(?:delet(?:e|ed)|remov(?:e|ed)|drop(?:ped)?|eras(?:e|ed)|wip(?:e|ed))\b",
+        r"\b(?:delet(?:e|ed|ing)|remov(?:e|ed|ing)|drop(?:ped|ping)?|eras(?:e|ed|ing)|wip(?:e|ed|ing))\b",
         None,
         "changes deleted",
         Rest::Words,
@@ -140,7 +290,7 @@ const LINES: &[Line] = &[
         Rest::Words,
     ),
     line(
-        r"\bback(?:\s+|-)?up\b(?:\s+(?:was|is)\s+)?(?:\s*(?:taken|made|created))?|\b(?:take|took|make|made)\b.*?\bbackups?\b",
+        r"\b(?:dumps?|snapshots?)\b.*?\b(?:made|taken|created|written)\b|\bback(?:\s+|-)?up\b(?:\s+(?:was|is)\s+)?(?:\s*(?:taken|made|created))?|\b(?:take|took|make|made)\b.*?\bbackups?\b",
         None,
         "changes backups",
         Rest::Words,
@@ -169,19 +319,31 @@ const LINES: &[Line] = &[
         "calls",
         Rest::Command,
     ),
+    line(r"\b(?:us(?:e|ed|ing)|invok(?:e|ed|ing))\b(?:\s+the\b)?", None, "calls", Rest::Program),
     line(r"\b(?:call(?:ed)?|us(?:e|ed))\b(?:\s+the\b)?(?:\s+tools?\b)?", None, "calls", Rest::Words),
     line(r"\b(?:fail(?:ed|ures?)?|errors?|went\s+wrong)\b", Some("list"), "errors", Rest::Words),
-    line(r"\b(?:still\s+)?exists?\b", Some("now"), "files", Rest::Path),
-    line(r"\bto\s+what\s+value\s+(?:was|is)\b|\b(?:value\s+of)\b", Some("value"), "values", Rest::Key),
+    line(r"\b(?:still\s+)?exists?\b(?:\s+now)?", Some("now"), "files", Rest::Path),
+    line(
+        r"^\s*(?:is|are)\b(?P<keep>.*?)\b(?:running|up|alive|started)\b(?:\s+(?:right\s+)?now)?",
+        Some("now"),
+        "effects kind:svc.state|proc",
+        Rest::Words,
+    ),
+    line(
+        r"\bto\s+what(?:\s+value)?\s+(?:was|is|were|are)\b|\b(?:value\s+of)\b",
+        Some("value"),
+        "values",
+        Rest::Key,
+    ),
     line(r"^\s*what\s+(?:was|is|were)\b", Some("value"), "values", Rest::Key),
 ];
 
 /// How a question opens, and the form that asks for.
 const OPENINGS: &[(&str, Option<&str>)] = &[
     (r"\bhow\s+(?:many\s+times|often|many)\b", Some("count")),
+    (r"\bfirst(?:\s+(?:thing|time))?\b", Some("first")),
+    (r"\blast(?:\s+(?:thing|time))?\b|\blatest\b", Some("last")),
     (r"^\s*(?:which|what|when|who|where|whom|list|show)\b", Some("list")),
-    (r"\bfirst\b", Some("first")),
-    (r"\blast(?:\s+time)?\b|\blatest\b", Some("last")),
     (r"^\s*(?:did|do|does|has|have|had|was|were|is|are)\b", Some("ever")),
 ];
 
@@ -214,6 +376,7 @@ const STOP: &[&str] = &[
     "by",
     "can",
     "could",
+    "currently",
     "did",
     "do",
     "does",
@@ -223,6 +386,8 @@ const STOP: &[&str] = &[
     "from",
     "get",
     "had",
+    "happen",
+    "happened",
     "has",
     "have",
     "he",
@@ -243,6 +408,8 @@ const STOP: &[&str] = &[
     "me",
     "my",
     "now",
+    "occur",
+    "occurred",
     "of",
     "on",
     "once",
@@ -259,6 +426,7 @@ const STOP: &[&str] = &[
     "somebody",
     "someone",
     "something",
+    "still",
     "successfully",
     "table",
     "that",
@@ -287,6 +455,7 @@ const STOP: &[&str] = &[
     "will",
     "with",
     "would",
+    "yet",
     "you",
     "agent",
     "assistant",
@@ -302,6 +471,9 @@ struct Table {
     session: Option<Regex>,
     order: Option<Regex>,
     command: Option<Regex>,
+    passive: Option<Regex>,
+    pronoun: Option<Regex>,
+    force: Option<Regex>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -312,7 +484,14 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         times: TIMES.iter().filter_map(|(text, term)| Some((compile(text)?, *term))).collect(),
         session: compile(r"\bin\s+session\s+([\w-]+)"),
         order: compile(r"\s(before|after)\s"),
-        command: compile(r"\b(?:run|ran|execut(?:e|ed))\s+(?:the\s+command\s+)?([\w./-]+)(.*\s-{1,2}[a-z])?"),
+        passive: compile(
+            r"\b(?:was|is|were|been)\s+([\w./-]+)(?:\s+[\w./-]+)?\s+(?:ever\s+)?(?:us|run|execut|invok)(?:ed)?\b",
+        ),
+        pronoun: compile(r"\b(?:it|them|that|this)\b"),
+        force: compile(r"\bforce[\s-]?push(?:es|ed|ing)?\b"),
+        command: compile(
+            r"\b(?:run|ran|execut(?:e|ed)|us(?:e|ed|ing)|invok(?:e|ed|ing))\s+(?:the\s+command\s+)?([\w./-]+)(.*\s-{1,2}[a-z])?",
+        ),
     }
 });
 
@@ -320,7 +499,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 pub fn plain(question: &str) -> Option<Query> {
     let question = question.trim();
     let text = question.trim_end_matches(['?', '!', '.', ' ', '？']);
-    ordered(text).or_else(|| typed(text)).and_then(|typed| parse(&typed).ok())
+    let read = if is_ordered(text) { ordered(text) } else { typed(text) };
+    read.and_then(|typed| parse(&typed).ok())
 }
 
 /// Reads `text` as a typed query, or else as a plain question.
@@ -350,17 +530,28 @@ const READABLE: &str = "I can read: \"did we push|publish|install|delete|send|co
 \"which files did we write|read|delete?\", \"did the agent ever run X?\", \"did the user say|approve|forbid X?\", \"may the agent X?\", \
 \"how many times …?\", \"what was KEY?\", \"was A … before B …?\"; or type a query such as \"list said X\", \"list results X\", \"ever effects X\"";
 
+/// Whether a question sets two acts in an order: then both must be read, or it means something else.
+fn is_ordered(text: &str) -> bool {
+    let (plain, _) = take_quoted(text);
+    let timed = TABLE.times.iter().any(|(regex, _)| regex.is_match(&plain));
+    !timed && TABLE.order.as_ref().is_some_and(|regex| regex.is_match(&plain))
+}
+
 /// Two acts in an order: `was A before B`.
 fn ordered(text: &str) -> Option<String> {
     let found = TABLE.order.as_ref()?.captures(text)?;
     let (all, word) = (found.get(0)?, found.get(1)?);
-    if TABLE.times.iter().any(|(regex, _)| regex.is_match(text)) {
-        return None;
-    }
     let (one, two) = (text.get(..all.start())?, text.get(all.end()..)?);
+    let two = TABLE.pronoun.as_ref()?.replace_all(two, object_of(one)).into_owned();
     let (_, one) = clause(one)?;
-    let (_, two) = clause(two)?;
+    let (_, two) = clause(&two)?;
     Some(format!("{one} {} {two}", word.as_str().to_lowercase()))
+}
+
+/// The object of a question, for the `it` of what follows: its last word that is a name, or else nothing.
+fn object_of(text: &str) -> String {
+    let words = || text.split_whitespace().map(|word| word.trim_matches([',', '"', '`', '\'']));
+    words().rfind(|word| is_object(word)).unwrap_or_default().to_owned()
 }
 
 fn typed(text: &str) -> Option<String> {
@@ -370,11 +561,37 @@ fn typed(text: &str) -> Option<String> {
 
 /// The first line that a question matches; `run` and the name of a program ask for that command, whatever act it is.
 fn line_of(left: &str) -> Option<&'static (Regex, &'static Line)> {
+    // What somebody said or allowed is asked for by its words, whatever it is about.
+    let plain = |rest: Rest| !matches!(rest, Rest::Command | Rest::Program);
+    let spoken = TABLE.lines.iter().find(|(regex, line)| plain(line.rest) && regex.is_match(left));
+    if spoken
+        .is_some_and(|(_, line)| ["said", "rules", "claims"].iter().any(|noun| line.clause.starts_with(noun)))
+    {
+        return spoken;
+    }
     let runs = TABLE.command.as_ref().and_then(|regex| regex.captures(left)).is_some_and(|found| {
         let program = found.get(1).map(|name| name.as_str()).unwrap_or_default();
-        found.get(2).is_some() || crate::commands::table().knows(&program.to_lowercase())
+        found.get(2).is_some() || is_program(&program.to_lowercase())
     });
-    TABLE.lines.iter().find(|(regex, line)| (!runs || line.rest == Rest::Command) && regex.is_match(left))
+    let passive = TABLE.passive.as_ref().and_then(|regex| regex.captures(left)?.get(1));
+    let runs = runs || passive.is_some_and(|name| is_program(&name.as_str().to_lowercase()));
+    let fits = |rest: Rest| match rest {
+        Rest::Program => runs,
+        Rest::Command => true,
+        _ => !runs,
+    };
+    TABLE.lines.iter().find(|(regex, line)| fits(line.rest) && regex.is_match(left))
+}
+
+/// Programs that the table of commands has no row for: they run others, or are read by code of their own.
+const PROGRAMS: &[&str] = &[
+    "awk", "bash", "curl", "doas", "env", "find", "make", "mysql", "nice", "node", "nohup", "psql", "python",
+    "python3", "rsync", "scp", "sed", "sh", "sqlite3", "ssh", "sudo", "tar", "time", "timeout", "wget",
+    "xargs", "zsh",
+];
+
+fn is_program(name: &str) -> bool {
+    crate::commands::table().knows(name) || PROGRAMS.contains(&name)
 }
 
 /// The form a question asks for, and its clause as typed text.
@@ -393,10 +610,10 @@ fn clause(text: &str) -> Option<(Option<&'static str>, String)> {
     }
     let (regex, line) = line_of(&left)?;
     let opening = TABLE.openings.iter().find(|(regex, _)| regex.is_match(&left)).and_then(|(_, form)| *form);
-    let rest = rest_of(&left, regex);
+    let mut rest = rest_of(&left, regex);
     for (regex, form) in &TABLE.openings {
-        if *form == opening && opening == Some("count") {
-            left = regex.replace(&left, " ").into_owned();
+        if *form == opening && matches!(opening, Some("count" | "first" | "last")) {
+            rest = regex.replace(&rest, " ").into_owned();
         }
     }
     let words = match objects(words_of(&rest, line), &quoted, line) {
@@ -409,11 +626,9 @@ fn clause(text: &str) -> Option<(Option<&'static str>, String)> {
     if line.rest == Rest::Nothing && !words.is_empty() {
         return None;
     }
-    let form = match (line.form, opening) {
-        (_, Some("count")) => Some("count"),
-        (Some(form), _) => Some(form),
-        (None, opening) => opening,
-    };
+    let fixed = line.form.filter(|form| matches!(*form, "value" | "now"));
+    let asked = opening.filter(|form| matches!(*form, "count" | "first" | "last"));
+    let form = fixed.or(asked).or(line.form).or(opening);
     let placed = place(&words, line.rest)?;
     let parts: Vec<String> = std::iter::once(line.clause.to_owned()).chain(placed).chain(terms).collect();
     Some((form, parts.join(" ")))
@@ -421,7 +636,12 @@ fn clause(text: &str) -> Option<(Option<&'static str>, String)> {
 
 /// What is left of a question without what the line matched; of a match that spans an object, the object stays.
 fn rest_of(left: &str, regex: &Regex) -> String {
-    let Some(found) = regex.find(left) else { return left.to_owned() };
+    let Some(captures) = regex.captures(left) else { return left.to_owned() };
+    let Some(found) = captures.get(0) else { return left.to_owned() };
+    if let Some(keep) = captures.name("keep") {
+        let before = left.get(..found.start()).unwrap_or_default();
+        return format!("{before} {} {}", keep.as_str(), left.get(found.end()..).unwrap_or_default());
+    }
     let cues: Vec<&str> = found.as_str().split_whitespace().collect();
     let inner = cues.get(1..cues.len().saturating_sub(1)).unwrap_or_default();
     let kept: Vec<&str> = inner.iter().copied().filter(|word| is_object(word)).collect();
@@ -461,10 +681,15 @@ fn take_quoted(text: &str) -> (String, Vec<String>) {
 }
 
 fn words_of(rest: &str, line: &Line) -> Vec<String> {
+    let rest = TABLE.force.as_ref().map_or(rest.into(), |regex| regex.replace_all(rest, "force-push"));
     let trimmed = rest
         .split_whitespace()
         .map(|word| word.trim_matches([',', ';', '!', '?', '(', ')', '\'', '’']).trim_end_matches('.'));
     let said = trimmed.filter(|word| !word.is_empty());
+    let said = said.map(|word| match word.to_lowercase().as_str() {
+        "force-push" | "force-pushes" | "force-pushed" | "force-pushing" => "force-push*",
+        _ => word,
+    });
     let kept = said.filter(|word| {
         let lower = word.to_lowercase();
         let stop = STOP.contains(&lower.as_str())
@@ -476,7 +701,7 @@ fn words_of(rest: &str, line: &Line) -> Vec<String> {
 
 /// A word as it can be typed: quoted where it would be read as something else.
 fn safe(word: &str) -> String {
-    let plain = word.chars().all(|c| c.is_alphanumeric() || "_-./@+#".contains(c));
+    let plain = word.chars().all(|c| c.is_alphanumeric() || "_-./@+#*".contains(c));
     let flag = word.starts_with('-') && !word.starts_with("--");
     let order = matches!(word.to_lowercase().as_str(), "before" | "after");
     if plain && !flag && !order && !word.contains("..") {
@@ -580,7 +805,6 @@ const VAGUE: &[&str] = &[
     "service",
     "services",
     "site",
-    "slack",
     "software",
     "stuff",
     "suite",
@@ -602,6 +826,41 @@ const VAGUE: &[&str] = &[
     "website",
     "whole",
     "wrong",
+];
+
+/// For a clause, the words that say no more than the act itself: what is installed is a package.
+const NATURAL: &[(&str, &[&str])] = &[
+    (
+        "effects kind:vcs.remote",
+        &["remote", "upstream", "commits", "commit", "changes", "code", "work", "branch", "branches"],
+    ),
+    (
+        "changes published",
+        &[
+            "package",
+            "packages",
+            "release",
+            "releases",
+            "version",
+            "crate",
+            "library",
+            "artifact",
+            "artifacts",
+        ],
+    ),
+    (
+        "changes installed",
+        &["package", "packages", "dependency", "dependencies", "library", "libraries", "software", "tools"],
+    ),
+    (
+        "changes sent",
+        &["email", "emails", "e-mail", "mail", "message", "messages", "notification", "notifications"],
+    ),
+    ("effects kind:vcs.commit", &["changes", "code", "work"]),
+    ("effects kind:vcs tag*", &["release", "version", "commit"]),
+    ("changes backups", &["database", "db", "data"]),
+    ("changes secrets", &["file", "files"]),
+    ("changes system-config", &["file", "files", "settings"]),
 ];
 
 /// Words of time that the table does not know.
@@ -635,9 +894,9 @@ enum Objects {
 fn objects(words: Vec<String>, quoted: &[String], line: &Line) -> Objects {
     let effects = line.clause.starts_with("effects") || line.clause.starts_with("changes");
     let acts = (effects && line.rest == Rest::Words)
-        || (line.clause.starts_with("files") && line.rest == Rest::Path)
-        || (line.clause == "calls" && line.rest == Rest::Command);
-    if !acts {
+        || (line.clause.starts_with("files") && matches!(line.rest, Rest::Path | Rest::OnlyPath))
+        || (line.clause == "calls" && matches!(line.rest, Rest::Command | Rest::Program));
+    if !acts || line.form == Some("now") {
         return Objects::Read {
             words: words.into_iter().chain(quoted.iter().cloned()).collect(),
             term: None,
@@ -650,12 +909,15 @@ fn objects(words: Vec<String>, quoted: &[String], line: &Line) -> Objects {
             .find(|(name, _)| effects && word.eq_ignore_ascii_case(name))
             .map(|(_, term)| *term)
     };
+    let natural =
+        NATURAL.iter().find(|(clause, _)| *clause == line.clause).map_or(&[] as &[&str], |(_, own)| *own);
+    let words: Vec<String> = words.into_iter().filter(|word| !is(natural, word)).collect();
     let said = words.len();
     let term = words.iter().find_map(environment);
     let late = words.iter().any(|word| is(UNKNOWN_TIMES, word));
-    let vague =
-        line.rest == Rest::Command && quoted.is_empty() && words.first().is_some_and(|word| is(VAGUE, word));
-    let (loose, mut named): (Vec<_>, Vec<_>) = if line.rest == Rest::Command {
+    let command = matches!(line.rest, Rest::Command | Rest::Program);
+    let vague = command && quoted.is_empty() && words.first().is_some_and(|word| is(VAGUE, word));
+    let (loose, mut named): (Vec<_>, Vec<_>) = if command {
         (Vec::new(), words)
     } else {
         let kept = words.into_iter().filter(|word| environment(word).is_none());
@@ -759,14 +1021,66 @@ fn place(words: &[String], rest: Rest) -> Option<Vec<String>> {
     let all = |field: &str| words.iter().map(|word| format!("{field}{word}")).collect::<Vec<_>>();
     Some(match rest {
         Rest::Words | Rest::Nothing => words.to_vec(),
-        Rest::About => all("about:"),
-        Rest::Path => all("path:"),
-        Rest::Command => command(words),
+        Rest::About => about(words),
+        Rest::OnlyPath if !words.iter().any(|word| word.contains(['/', '.'])) => return None,
+        Rest::Path | Rest::OnlyPath => all("path:"),
+        Rest::Command | Rest::Program => command(words),
         Rest::Key => {
             let (key, others) = words.split_first()?;
             std::iter::once(key.clone()).chain(others.iter().cloned()).collect()
         }
     })
+}
+
+/// What is done to any file; beside a path or a name it says nothing of the object of a rule.
+const HANDLING: &[&str] = &[
+    "edit",
+    "edited",
+    "editing",
+    "touch",
+    "touched",
+    "touching",
+    "modify",
+    "modified",
+    "modifying",
+    "change",
+    "changed",
+    "changing",
+    "write",
+    "read",
+    "open",
+    "use",
+    "using",
+    "do",
+    "doing",
+];
+
+/// The objects of a rule: verbs that any file takes are left out beside others, plurals find the singular.
+fn about(words: &[String]) -> Vec<String> {
+    let handled = |word: &String| HANDLING.iter().any(|own| word.eq_ignore_ascii_case(own));
+    let kept: Vec<&String> = words.iter().filter(|word| !handled(word)).collect();
+    let words: Vec<&String> = if kept.is_empty() { words.iter().collect() } else { kept };
+    words.into_iter().map(|word| format!("about:{}", singular(word))).collect()
+}
+
+/// Nouns of acts, as the rules about them would be worded.
+const ACTS: &[(&str, &str)] = &[
+    ("deployment", "deploy*"),
+    ("installation", "install*"),
+    ("deletion", "delet*"),
+    ("publication", "publish*"),
+];
+
+fn singular(word: &str) -> String {
+    let act = ACTS.iter().find(|(noun, _)| word.trim_end_matches('s').eq_ignore_ascii_case(noun));
+    if let Some((_, stem)) = act {
+        return (*stem).to_owned();
+    }
+    let plain = word.len() > 4 && word.bytes().all(|byte| byte.is_ascii_lowercase()) && !word.ends_with("ss");
+    match word.strip_suffix('s').filter(|_| plain) {
+        Some(stem) => format!("{stem}*"),
+        None => word.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -797,7 +1111,7 @@ mod tests {
             ("Did the user approve the push?", "ever rules by:user kind:approval about:push"),
             ("Did the user ever say \"go ahead\"?", "ever said by:user \"go ahead\""),
             ("What did the user say about the backup?", "list said by:user backup"),
-            ("Did the user forbid force-pushing?", "ever rules by:user kind:ban about:force-pushing"),
+            ("Did the user forbid force-pushing?", "ever rules by:user kind:ban about:force-push*"),
             ("May the agent push to main?", "list rules about:push about:main"),
             ("Was redis installed?", "ever changes installed redis"),
             (
@@ -889,6 +1203,26 @@ mod tests {
         assert!(error.contains("I can read:") && error.contains("list said X"), "{error}");
         assert!(read("efects kind:fs").unwrap_err().to_string().contains("did you mean \"effects\""));
         assert_eq!(read("count said x").unwrap().to_string(), "count said x");
+    }
+
+    /// Phrasings written before the table was looked at, with the readings that are meant.
+    const PHRASINGS: &str = include_str!("phrasings.tsv");
+
+    #[test]
+    fn plain_phrasings_are_read_as_meant() {
+        let rows = PHRASINGS.lines().filter(|line| !line.starts_with('#'));
+        let rows: Vec<(&str, &str)> = rows.filter_map(|line| line.split_once('\t')).collect();
+        let mut other = Vec::new();
+        for (question, meant) in &rows {
+            let read = plain(question).map(|query| query.to_string());
+            let meant = parse(meant).unwrap_or_else(|error| panic!("{meant}: {error}")).to_string();
+            if read.as_ref() != Some(&meant) {
+                other.push(format!("{question}\n    meant {meant}\n    read  {read:?}"));
+            }
+        }
+        let read = rows.len() - other.len();
+        println!("{read} of {} phrasings read as meant\n{}", rows.len(), other.join("\n"));
+        assert!(rows.len() >= 60 && read * 100 >= rows.len() * 90, "{}", other.join("\n"));
     }
 
     proptest! {

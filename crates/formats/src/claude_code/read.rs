@@ -128,6 +128,7 @@ impl Reader {
             known if META_TYPES.contains(&known) => {
                 record.kind = RecordKind::Meta;
                 record.label = with_subtype(known, value.path(&["data", "type"]));
+                self.nested_agent(value, record.session.as_deref(), at);
             }
             _ => self.unknown(value, &mut record),
         }
@@ -207,7 +208,12 @@ impl Reader {
             };
             let keys = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
             let context_tokens = keys.iter().fold(0u64, |sum, key| sum.saturating_add(count(key)));
-            let usage = Usage { record: link.at, context_tokens, output_tokens: count("output_tokens") };
+            let usage = Usage {
+                record: link.at,
+                context_tokens,
+                output_tokens: count("output_tokens"),
+                cached_tokens: count("cache_read_input_tokens"),
+            };
             self.usage.insert(id.clone(), usage);
         }
     }
@@ -273,11 +279,24 @@ impl Reader {
             self.side_items.extend(result::side_item(record.session.as_deref(), call.as_deref(), &file, at));
         }
         if let Some(side) = side.filter(|side| side.kind() != Kind::Null) {
-            self.side_items.extend(child_item(side, record.session.as_deref(), at));
+            self.add_child(child_item(side, record.session.as_deref(), at));
             let facts = BlockKind::SideData { call_id };
             let own = block(facts, side, "/toolUseResult".to_owned(), Speaker::Tool);
             record.blocks.push(Block { visibility: Visibility::Aside, text: vec![plain_text(side)], ..own });
         }
+    }
+
+    /// Progress of a child agent repeats what it says and does: its own transcript must be there to be asked.
+    fn nested_agent(&mut self, value: Value<'_>, session: Option<&str>, at: u32) {
+        let Some(data) = value.get("data").filter(|data| data.get("message").is_some()) else { return };
+        self.add_child(child_item(data, session, at));
+    }
+
+    /// One transcript is one item, however many lines name it.
+    fn add_child(&mut self, item: Option<SideItem>) {
+        let known = |item: &SideItem| self.side_items.iter().any(|own| own.kind == item.kind);
+        let fresh = item.filter(|item| !known(item));
+        self.side_items.extend(fresh);
     }
 
     fn attachment(&mut self, value: Value<'_>, record: &mut Record, at: u32) {

@@ -15,7 +15,7 @@ use crate::fold::{Kept, Masks, check_rules, open_end};
 use crate::format::{Edit, Format, Resume};
 use crate::ids::derive;
 use crate::json::{Tape, Value, write_string};
-use crate::patch::Patch;
+use crate::patch::{Patch, one_line};
 
 /// How the texts of a copied line stand in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -353,7 +353,7 @@ impl<'s> Tail<'s> {
             let masks = self.masks.of(self.source, self.index, at)?;
             patch.mask(self.index, masks.iter());
         }
-        out.extend(patch.apply(&line, record.range.start()));
+        out.extend(one_line(patch.apply(&line, record.range.start())));
         out.push(b'\n');
         self.previous = id;
         Ok(())

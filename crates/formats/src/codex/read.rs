@@ -259,7 +259,8 @@ impl Reader {
         if let (Some(context_tokens), Some(output_tokens)) = (last("input_tokens"), last("output_tokens"))
             && total != self.total_tokens
         {
-            self.usage.push(Usage { record: at, context_tokens, output_tokens });
+            let cached_tokens = last("cached_input_tokens").unwrap_or(0);
+            self.usage.push(Usage { record: at, context_tokens, output_tokens, cached_tokens });
         }
         self.total_tokens = total;
         meta(record, "")

@@ -12,7 +12,7 @@ use crate::fold::{Kept, Masks, check_rules, open_end};
 use crate::format::{Edit, Format, Resume};
 use crate::ids::derive;
 use crate::json::{Tape, write_string};
-use crate::patch::Patch;
+use crate::patch::{Patch, one_line};
 
 /// An item of the history that would be sent.
 struct Item {
@@ -239,7 +239,7 @@ impl Writer<'_> {
         if let (true, Some(line), None) = (masked, record.line, value.get(COPIED_FROM)) {
             patch.insert(value.range().start() + 1, format!("\"{COPIED_FROM}\":{line},"));
         }
-        Ok(patch.apply(value.raw(), value.range().start()))
+        Ok(one_line(patch.apply(value.raw(), value.range().start())))
     }
 }
 

@@ -17,6 +17,8 @@ pub const VALUES_MAX: usize = 1 << 22;
 pub enum Reason {
     /// The bytes end inside the value.
     CutOff,
+    /// The bytes end inside a string of the value.
+    CutInString,
     /// A byte that cannot stand here.
     Unexpected(u8),
     /// A raw control byte inside a string.
@@ -46,7 +48,7 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = self.offset;
         match self.reason {
-            Reason::CutOff => write!(f, "the JSON value is cut off at byte {at}"),
+            Reason::CutOff | Reason::CutInString => write!(f, "the JSON value is cut off at byte {at}"),
             Reason::Unexpected(byte) => write!(f, "unexpected byte 0x{byte:02x} at byte {at}"),
             Reason::ControlByte(byte) => write!(f, "raw control byte 0x{byte:02x} in a string at byte {at}"),
             Reason::BadEscape => write!(f, "unknown escape in a string at byte {at}"),
@@ -69,11 +71,14 @@ pub enum Oddity {
     NulEscape,
     /// An integer of more than 19 digits.
     HugeInteger,
+    /// A line feed inside a string that is not escaped.
+    RawLineFeed,
 }
 
 impl Oddity {
     /// All oddities.
-    pub const ALL: [Self; 4] = [Self::NonFinite, Self::LoneSurrogate, Self::NulEscape, Self::HugeInteger];
+    pub const ALL: [Self; 5] =
+        [Self::NonFinite, Self::LoneSurrogate, Self::NulEscape, Self::HugeInteger, Self::RawLineFeed];
 
     /// The stable code of the finding.
     pub const fn code(self) -> &'static str {
@@ -82,6 +87,7 @@ impl Oddity {
             Self::LoneSurrogate => "lone-surrogate",
             Self::NulEscape => "nul-escape",
             Self::HugeInteger => "huge-integer",
+            Self::RawLineFeed => "raw-line-feed",
         }
     }
 
@@ -94,6 +100,7 @@ impl Oddity {
             Self::LoneSurrogate => "holds an escaped surrogate without its partner; it is read as U+FFFD",
             Self::NulEscape => "holds an escaped NUL character",
             Self::HugeInteger => "holds an integer of more than 19 digits; its spelling is kept",
+            Self::RawLineFeed => "holds a string with a line feed that is not escaped",
         }
     }
 
@@ -247,10 +254,10 @@ impl Tape {
         loop {
             let rest = bytes.get(at..).unwrap_or_default();
             let Some(hit) = memchr2(b'"', b'\\', rest) else {
-                check_control_bytes(rest, at)?;
-                return Err(Damage { offset: bytes.len(), reason: Reason::CutOff });
+                self.check_control_bytes(rest, at)?;
+                return Err(Damage { offset: bytes.len(), reason: Reason::CutInString });
             };
-            check_control_bytes(rest.get(..hit).unwrap_or_default(), at)?;
+            self.check_control_bytes(rest.get(..hit).unwrap_or_default(), at)?;
             at += hit;
             if bytes.get(at) == Some(&b'"') {
                 self.push(Kind::String, escaped, start, at + 1)?;
@@ -258,6 +265,22 @@ impl Tape {
             }
             escaped = true;
             at = self.escape(bytes, at)?;
+        }
+    }
+
+    /// Folding over the run instead of searching lets the compiler use vector instructions. Writers that do not
+    /// escape a line feed exist; what they meant is plain.
+    fn check_control_bytes(&mut self, run: &[u8], offset: usize) -> Result<(), Damage> {
+        if run.iter().fold(0, |found, &byte| found | u8::from(byte < 0x20)) == 0 {
+            return Ok(());
+        }
+        self.oddities |= Oddity::RawLineFeed.bit();
+        match run.iter().position(|&byte| byte < 0x20 && byte != b'\n') {
+            None => Ok(()),
+            Some(hit) => {
+                let byte = run.get(hit).copied().unwrap_or_default();
+                Err(Damage { offset: offset + hit, reason: Reason::ControlByte(byte) })
+            }
         }
     }
 
@@ -350,16 +373,6 @@ fn unexpected(offset: usize, byte: u8) -> Damage {
 fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
-}
-
-/// Folding over the run instead of searching lets the compiler use vector instructions.
-fn check_control_bytes(run: &[u8], offset: usize) -> Result<(), Damage> {
-    if run.iter().fold(0, |found, &byte| found | u8::from(byte < 0x20)) == 0 {
-        return Ok(());
-    }
-    let hit = run.iter().position(|&byte| byte < 0x20).unwrap_or_default();
-    let byte = run.get(hit).copied().unwrap_or_default();
-    Err(Damage { offset: offset + hit, reason: Reason::ControlByte(byte) })
 }
 
 fn hex4(bytes: &[u8], at: usize) -> Result<u16, Damage> {

@@ -11,9 +11,12 @@ use serde_json::Value;
 use strongroom::answer::Strictness;
 use strongroom::ask::{AskOptions, Asked};
 use strongroom::query::parse;
+use strongroom::reading::Reading;
 use strongroom::transcript::SessionFiles;
+use strongroom_core::evidence::{Certainty, EvidentialClass};
+use strongroom_core::transcript::Record;
 
-use crate::shared::folder;
+use crate::shared::{files, folder};
 
 const NOT_YET: &str = include_str!("cases/not-yet.tsv");
 
@@ -61,6 +64,83 @@ fn questions_of_the_shared_cases() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// The classes that the cases expect, on the axis that the gate uses; effects that are certain must be seen, and a call
+/// that only reads must not be taken for one that writes.
+#[test]
+fn classes_of_the_shared_cases() {
+    let Some(cases) = folder("cases") else { return };
+    let mut wrong = String::new();
+    let (mut checked, mut whole) = (0, 0);
+    for path in files(&cases).into_iter().filter(|path| path.ends_with("expect.md")) {
+        let case = path.parent().unwrap();
+        let checks = checks_of(&path);
+        let before = wrong.len();
+        let session = SessionFiles::open(&input_of(case), None).unwrap();
+        for expected in checks["span_classes"].as_array().into_iter().flatten() {
+            let (place, class) = (expected["where"].as_str().unwrap(), expected["class"].as_str().unwrap());
+            checked += 1;
+            if let Err(why) = check_class(&session, place, class) {
+                writeln!(wrong, "{} {place}: {class}: {why}", case.display()).unwrap();
+            }
+        }
+        whole += usize::from(wrong.len() == before);
+    }
+    println!("{checked} classes compared, {whole} cases as expected");
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn check_class(session: &SessionFiles, place: &str, class: &str) -> Result<(), String> {
+    let (file, place) = place.rsplit_once(':').unwrap_or(("", place));
+    let sources = std::iter::once(&session.main).chain(&session.children);
+    let mut classes = Vec::new();
+    for source in sources
+        .filter(|source| source.name().ends_with(file) && (!file.is_empty() || source.agent().is_none()))
+    {
+        let reading = Reading::uncounted(source).map_err(|error| error.to_string())?;
+        let spans = reading.spans.iter().filter(|span| {
+            let records = span.content.blocks.iter().map(|content| content.record);
+            records.into_iter().any(|record| is_at(record, place))
+        });
+        classes.extend(spans.map(|span| span.examination.evidence.class));
+    }
+    let effects = |certainty: Option<Certainty>| {
+        classes.iter().any(|class| match class {
+            EvidentialClass::SideEffecting(own) => certainty.is_none_or(|certainty| *own == certainty),
+            EvidentialClass::Narrative(_) | EvidentialClass::Structured => false,
+        })
+    };
+    let evidential = classes.iter().any(|class| !matches!(class, EvidentialClass::Narrative(_)));
+    let right = match class.split([' ', ',']).next().unwrap_or_default() {
+        "narrative" => !evidential,
+        "side_effecting" => effects(None),
+        _ => evidential && !effects(Some(Certainty::Definite)),
+    };
+    if right { Ok(()) } else { Err(format!("{classes:?}")) }
+}
+
+/// Whether a record is at one of the places `L2-L5`, `L3, L5`, `/messages/1-/messages/2`.
+fn is_at(record: &Record, places: &str) -> bool {
+    let number =
+        |text: &str| text.trim_start_matches(['L', '/']).trim_start_matches("messages/").parse::<u32>().ok();
+    let own = record.line.or_else(|| number(&record.pointer));
+    places.split(", ").any(|place| {
+        let (first, last) = place.split_once('-').unwrap_or((place, place));
+        let ends = number(first).zip(number(last));
+        ends.zip(own).is_some_and(|((first, last), own)| (first..=last).contains(&own))
+    })
+}
+
+fn checks_of(expect: &Path) -> Value {
+    let text = std::fs::read_to_string(expect).unwrap();
+    let block = text.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    serde_json::from_str(block).unwrap()
+}
+
+fn input_of(case: &Path) -> std::path::PathBuf {
+    let inputs = ["input.jsonl", "input.json"].map(|name| case.join(name));
+    inputs.into_iter().find(|path| path.exists()).unwrap()
+}
+
 fn questions(cases: &Path) -> Vec<Question> {
     let table = std::fs::read_to_string(cases.join("queries.tsv")).unwrap();
     table
@@ -70,9 +150,7 @@ fn questions(cases: &Path) -> Vec<Question> {
         .map(|line| {
             let fields: Vec<&str> = line.split('\t').collect();
             let (case, id) = (fields[0].to_owned(), fields[1].to_owned());
-            let expect = std::fs::read_to_string(cases.join(&case).join("expect.md")).unwrap();
-            let block = expect.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-            let checks: Value = serde_json::from_str(block).unwrap();
+            let checks = checks_of(&cases.join(&case).join("expect.md"));
             let all = checks["questions"].as_array().unwrap();
             let expected = all.iter().find(|question| question["id"] == id.as_str()).unwrap().clone();
             let query = corrected(&case, &id).unwrap_or(fields[2]);
@@ -92,12 +170,7 @@ fn corrected(case: &str, id: &str) -> Option<&'static str> {
 
 /// Asks the chain and compares the last verdict and answer, and all citations, with what is expected.
 fn check(cases: &Path, question: &Question) -> Result<(), String> {
-    let folder = cases.join(&question.case);
-    let input = ["input.jsonl", "input.json"]
-        .iter()
-        .map(|name| folder.join(name))
-        .find(|path| path.exists())
-        .unwrap();
+    let input = input_of(&cases.join(&question.case));
     let mut asked = Asked::default();
     let files = SessionFiles::open(&input, None).map_err(|error| error.to_string())?;
     asked.add(files, None).map_err(|error| error.to_string())?;
@@ -193,6 +266,13 @@ fn quotes(answers: &[Value]) -> Vec<String> {
     citations(answers).iter().filter_map(|one| one["quote"].as_str().map(str::to_owned)).collect()
 }
 
+/// Whether the line `own` is one of the lines `L6-L7`.
+fn is_within(own: &str, lines: &str) -> bool {
+    let number = |text: &str| text.strip_prefix('L').and_then(|digits| digits.parse::<u32>().ok());
+    let ends = lines.split_once('-').and_then(|(first, last)| Some(number(first)?..=number(last)?));
+    ends.zip(number(own)).is_some_and(|(lines, own)| lines.contains(&own))
+}
+
 /// Whether a citation at the wanted place holds the needle.
 fn cited(cite: &Value, answers: &[Value]) -> Result<(), String> {
     let (place, needle) =
@@ -202,7 +282,8 @@ fn cited(cite: &Value, answers: &[Value]) -> Result<(), String> {
         let source = one["source"].as_str().unwrap_or_default();
         let own = one["locator"].as_str().unwrap_or_default();
         let quote = one["quote"].as_str().unwrap_or_default();
-        let at_place = own == locator
+        let at_place = is_within(own, locator)
+            || own == locator
             || own.starts_with(&format!("{locator}/"))
             || own.starts_with(&format!("{locator} "));
         (file.is_empty() || source.ends_with(file)) && at_place && quote.contains(needle)
