@@ -16,7 +16,6 @@ mod render;
 mod repeat;
 mod report;
 mod row;
-mod rule;
 mod secret;
 mod select;
 mod sentence;

@@ -1,5 +1,7 @@
 //! Standing rules: sentences that ban, demand, gate or reserve something.
 
+mod kind;
+
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -7,6 +9,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
 
 use crate::cues;
+
+pub use kind::{is_rule, kinds};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
