@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Check the archive
     Verify(VerifyArgs),
+    /// Show what the compactions in transcripts have lost and invented
+    Lost(LostArgs),
     /// Print a completion script
     Completions {
         /// The shell
@@ -299,4 +301,23 @@ pub(crate) struct VerifyArgs {
     /// Read every original back and compare it with its hash
     #[arg(long)]
     pub(crate) read_data: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LostArgs {
+    /// Transcripts and directories [default: the sessions of Claude Code and Codex in their standard places]
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Write a page that shows everything, each item with its record
+    #[arg(long, value_name = "PAGE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Print every session and every item
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// The format, where content should not decide
+    #[arg(long)]
+    pub(crate) format: Option<String>,
 }

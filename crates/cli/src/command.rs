@@ -9,6 +9,7 @@ mod export;
 mod import;
 mod ledger;
 mod replay;
+mod lost;
 mod sessions;
 mod show;
 mod verify;
@@ -45,6 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Sessions => sessions::run(args),
         Command::Export(own) => export::run(args, own),
         Command::Verify(own) => verify::run(args, *own),
+        Command::Lost(own) => lost::run(args, own),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "strongroom", &mut script);

@@ -18,7 +18,6 @@ mod render;
 mod repeat;
 mod report;
 mod row;
-mod rule;
 mod secret;
 mod select;
 mod sentence;

@@ -1,11 +1,15 @@
 //! Standing rules: sentences that ban, demand, gate or reserve something.
 
+mod kind;
+
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use crate::cues::{self, List, Phrases};
+
+pub use kind::{is_rule, kinds};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -66,12 +66,7 @@ pub fn import(
     options: ImportOptions<'_>,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<()> {
-    let mut files = Vec::new();
-    for path in paths {
-        let meta =
-            std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
-        find(path, &meta, &mut files);
-    }
+    let files = transcripts(paths)?;
     let total = files.iter().map(|(_, len)| len).sum();
     progress(Progress::Found(u64::try_from(files.len()).unwrap_or(u64::MAX), total));
     for (path, len) in files {
@@ -88,6 +83,21 @@ pub fn import(
         progress(Progress::File(&path, &taken));
     }
     Ok(())
+}
+
+/// Regular files at and below `paths` with their sizes in bytes, in the order of their names; symbolic links are not
+/// followed.
+///
+/// # Errors
+/// `NotFound` when a named path does not exist.
+pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<(PathBuf, u64)>> {
+    let mut files = Vec::new();
+    for path in paths {
+        let meta =
+            std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
+        find(path, &meta, &mut files);
+    }
+    Ok(files)
 }
 
 /// Regular files below `path`, in the order of their names.

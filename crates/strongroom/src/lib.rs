@@ -38,6 +38,8 @@ pub mod explain;
 
 pub mod import;
 
+pub mod lost;
+
 pub use strongroom_core::error::{Error, ErrorKind, Result};
 pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};
 pub use strongroom_core::{evidence, gate, pointer, time, vault};

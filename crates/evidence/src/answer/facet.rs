@@ -6,9 +6,9 @@ use strongroom_core::evidence::Certainty;
 use strongroom_core::transcript::{BlockKind as Kind, Branch, Ending, Speaker};
 
 use super::row::{PieceOf, Row, What};
-use super::rule;
 use crate::effect::{Access, Effect, EffectKind, Outcome, Privilege, Scope, Target};
 use crate::query::{Field, Noun};
+use crate::rules;
 use crate::session::SourceView;
 
 /// What is known of one field.
@@ -395,7 +395,7 @@ fn own_kind<'s>(row: &Row<'s>) -> Option<Facet<'s>> {
         }
         What::Literal(kind, _) => Some(Facet::one(kind.word())),
         What::Rule => {
-            let kinds: Vec<&str> = row.own.iter().flat_map(|piece| rule::kinds(piece.focused())).collect();
+            let kinds: Vec<&str> = row.own.iter().flat_map(|piece| rules::kinds(piece.focused())).collect();
             Some(if kinds.is_empty() {
                 Facet::unknown()
             } else {

@@ -691,7 +691,7 @@ pub(super) fn rules<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
             let mut ranges: Vec<Range<usize>> = own.map(|(_, range)| range.clone()).collect();
             if content.block.kind == BlockKind::Text {
                 let spoken = sentences(&content.text)
-                    .filter(|range| content.text.get(range.clone()).is_some_and(super::rule::is_rule));
+                    .filter(|range| content.text.get(range.clone()).is_some_and(crate::rules::is_rule));
                 let fresh: Vec<_> = spoken
                     .filter(|range| !ranges.iter().any(|own| own.start < range.end && range.start < own.end))
                     .collect();

@@ -34,12 +34,12 @@ static COMPILED: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
 });
 
 /// The kinds of rule whose cues stand in `sentence`.
-pub(super) fn kinds(sentence: &str) -> Vec<&'static str> {
+pub fn kinds(sentence: &str) -> Vec<&'static str> {
     COMPILED.iter().filter(|(_, regex)| regex.is_match(sentence)).map(|(kind, _)| *kind).collect()
 }
 
 /// Whether a sentence states a rule: it holds a cue and is no question.
-pub(super) fn is_rule(sentence: &str) -> bool {
+pub fn is_rule(sentence: &str) -> bool {
     !sentence.trim_end().ends_with(['?', '？']) && !kinds(sentence).is_empty()
 }
 
