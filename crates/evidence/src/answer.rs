@@ -18,6 +18,7 @@ mod render;
 mod repeat;
 mod report;
 mod row;
+mod rule;
 mod secret;
 mod select;
 mod sentence;

@@ -50,6 +50,7 @@ impl Kind {
             AtomKind::Id => text.contains(|char: char| char.is_ascii_digit()).then_some(Self::Id),
             // Files are taken from calls; bare numbers stand in many texts by chance; words are counted as the user's.
             AtomKind::Path
+            | AtomKind::LineRef
             | AtomKind::Number
             | AtomKind::Time
             | AtomKind::Quote
