@@ -92,7 +92,7 @@ mod tests {
             |id: &str, path: &str| Line { cells: vec![id.to_owned(), path.to_owned()], notes: Vec::new() };
         let lines = [line("E1", "/srv/app/a/very/long/path/to/the/file.rs"), line("E200", "a\u{1b}[31m\nb")];
         let text = lay_out(&["id", "target"], &lines, Some(30));
-        assert_eq!(text, "id    target\nE1    /srv/app/a/…to/the/file.rs\nE200  a·[31m·b\n");
+        assert_eq!(text, "id    target\nE1    /srv/app/a/…/the/file.rs\nE200  a·[31m·b\n");
         assert!(
             lay_out(&["id", "target"], &lines, None).contains("/srv/app/a/very/long/path/to/the/file.rs")
         );
@@ -100,10 +100,7 @@ mod tests {
 
     #[test]
     fn wide_characters_take_two_cells() {
-        assert_eq!(
-            cut("迁移迁移迁移", 7),
-            "迁…移迁移".chars().take(0).collect::<String>() + &cut("迁移迁移迁移", 7)
-        );
+        assert_eq!(cut("迁移迁移迁移", 7), "迁…移");
         assert!(cut("迁移迁移迁移", 7).width() <= 7);
     }
 }

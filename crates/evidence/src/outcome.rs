@@ -228,7 +228,10 @@ fn several(report: &Report) -> Vec<EffectKind> {
         .filter(|one| one.hinge != Hinge::Stayed && one.effect.kind.access() == Access::Mutation)
         .map(|one| one.effect.kind)
         .collect();
-    let sets = report.effects.iter().filter(|one| matches!(one.effect.target, Target::Under(_)));
+    // A run is one run, wherever it may have reached.
+    let is_set =
+        |one: &&Traced| matches!(one.effect.target, Target::Under(_)) && !one.effect.kind.is_under("exec");
+    let sets = report.effects.iter().filter(is_set);
     let mut several: Vec<EffectKind> = sets.map(|one| one.effect.kind).collect();
     several.extend(kinds.iter().filter(|kind| kinds.iter().filter(|own| own == kind).count() > 1));
     several

@@ -139,7 +139,7 @@ impl Sums {
 
 /// `part` of `whole` in percent; a hundred of nothing.
 fn percent(part: usize, whole: usize) -> usize {
-    if whole == 0 { 100 } else { part * 100 / whole }
+    (part * 100).checked_div(whole).unwrap_or(100)
 }
 
 /// Thousands with a separator.
@@ -147,7 +147,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -181,9 +181,8 @@ fn quotes<'s>(sentence: &'s str, section: &'s str, said: &'s Said) -> impl Itera
             return None;
         }
         let why = match (stands(&said.user, own), stands(&said.all, own)) {
-            (true, _) => return None,
             (false, true) if of_user => Why::OtherSpeaker,
-            (false, true) => return None,
+            (true, _) | (false, true) => return None,
             (false, false) => Why::NoSuchQuote,
         };
         Some((why, text.to_owned(), None))

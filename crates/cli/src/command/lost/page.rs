@@ -133,6 +133,12 @@ fn section(out: &mut String, one: &Compaction) {
             )
         }),
     );
+    gone(out, one);
+    put!(out, "</section>");
+}
+
+/// What is not there any more, and what that cost.
+fn gone(out: &mut String, one: &Compaction) {
     list(
         out,
         "Looked up again",
@@ -165,7 +171,6 @@ fn section(out: &mut String, one: &Compaction) {
             }),
         );
     }
-    put!(out, "</section>");
 }
 
 fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
