@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::claim::{self, Weight};
-use super::decide::{self, Case};
+use super::decide::{self, Case, Ground};
 use super::ledger::{Gap, gaps};
-use super::matching::Compiled;
-use super::position::Positions;
 use super::row::{self, PieceOf, Row, What};
-use super::secret::Secrets;
 use super::{Citation, Options, Verdict, values};
 use crate::query::{QueryError, parse};
 use crate::session::Scope;
@@ -68,17 +65,9 @@ const SIDE_MAX: usize = 4;
 /// When a pattern is too large to compile.
 pub fn conflicts(scope: &Scope<'_>, options: &Options<'_>) -> Result<Conflicts, QueryError> {
     let query = parse("list claims")?;
-    let positions = Positions::new(scope);
-    let secrets = Secrets::collect(scope);
-    let clause = Compiled::new(&query.clause, options, &secrets)?;
-    let case = Case {
-        scope,
-        clause: &clause,
-        positions: &positions,
-        options,
-        reading: query.to_string(),
-        secrets: &secrets,
-    };
+    let ground = Ground::of(scope);
+    let clause = ground.compile(&query.clause, options)?;
+    let case = ground.case(&query, &clause, options);
     let mut found = summaries(&case)?;
     let claimed = claim::rows(scope);
     found.extend(claims(&case, &claimed));

@@ -16,7 +16,7 @@ use super::secret::Secrets;
 use super::select::{self, Found};
 use super::{Answer, Finding, Options, PassedOver, Searched, Verdict, facet, image, statement};
 use crate::effect::{Assumption, Outcome};
-use crate::query::{Field, Form, Noun, Query, QueryError, Sign};
+use crate::query::{Clause, Field, Form, Noun, Query, QueryError, Sign};
 use crate::session::{Hole, HoleKind, Scope};
 
 /// The most events that are cited where the query sets no limit.
@@ -30,6 +30,48 @@ pub(super) struct Case<'c, 's> {
     pub(super) options: &'c Options<'c>,
     pub(super) reading: String,
     pub(super) secrets: &'c Secrets<'s>,
+}
+
+/// What every question of a scope is asked against, worked out once.
+pub(super) struct Ground<'s> {
+    scope: &'s Scope<'s>,
+    pub(super) positions: Positions<'s>,
+    secrets: Secrets<'s>,
+}
+
+impl<'s> Ground<'s> {
+    pub(super) fn of(scope: &'s Scope<'s>) -> Self {
+        Self { scope, positions: Positions::new(scope), secrets: Secrets::collect(scope) }
+    }
+
+    /// The clause, ready to be tested.
+    ///
+    /// # Errors
+    /// When it names something that cannot be asked.
+    pub(super) fn compile<'c>(
+        &'c self,
+        clause: &'c Clause,
+        options: &'c Options<'c>,
+    ) -> Result<Compiled<'c>, QueryError> {
+        Compiled::new(clause, options, &self.secrets)
+    }
+
+    /// The case of one clause of `query`.
+    pub(super) fn case<'c>(
+        &'c self,
+        query: &Query,
+        clause: &'c Compiled<'c>,
+        options: &'c Options<'c>,
+    ) -> Case<'c, 's> {
+        Case {
+            scope: self.scope,
+            clause,
+            positions: &self.positions,
+            options,
+            reading: query.to_string(),
+            secrets: &self.secrets,
+        }
+    }
 }
 
 /// What a decision comes to, before it is put together.
@@ -46,30 +88,22 @@ pub(super) struct Draft<'s> {
 }
 
 pub(super) fn decide(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result<Answer, QueryError> {
-    let positions = Positions::new(scope);
-    let secrets = Secrets::collect(scope);
-    let first = Compiled::new(&query.clause, options, &secrets)?;
-    let case = Case {
-        scope,
-        clause: &first,
-        positions: &positions,
-        options,
-        reading: query.to_string(),
-        secrets: &secrets,
-    };
-    let mut found = select::find(scope, &first, &positions, options)?;
+    let ground = Ground::of(scope);
+    let first = ground.compile(&query.clause, options)?;
+    let case = ground.case(query, &first, options);
+    let mut found = select::find(scope, &first, case.positions, options)?;
     let Some(order) = &query.order else {
         let draft = case.form(query.form.unwrap_or(query.clause.noun.default_form()), &found)?;
         return case.assemble(draft);
     };
-    let second = Compiled::new(&order.clause, options, &secrets)?;
-    let other = Case { clause: &second, reading: case.reading.clone(), ..case };
-    let against = select::find(scope, &second, &positions, options)?;
+    let second = ground.compile(&order.clause, options)?;
+    let other = ground.case(query, &second, options);
+    let against = select::find(scope, &second, other.positions, options)?;
     let Some(form) = query.form else { return relate(&case, &found, &other, &against) };
     let Some(mark) = select::picked(&against, order.pick) else {
         return other.one_side_missing(&against);
     };
-    select::keep_ordered(&mut found, order, mark, &positions);
+    select::keep_ordered(&mut found, order, mark, case.positions);
     let draft = case.form(form, &found)?;
     let mut answer = case.assemble(draft)?;
     if answer.verdict == Verdict::Supported {

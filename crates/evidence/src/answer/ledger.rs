@@ -8,12 +8,11 @@ use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::{BlockKind, BlockRef, Branch};
 
 use super::cite::Citer;
-use super::decide::Case;
+use super::decide::{Case, Ground};
 use super::facet::{self, agent_of, session_of};
-use super::matching::{Compiled, Leave};
+use super::matching::Leave;
 use super::position::Positions;
 use super::row::{self, Row};
-use super::secret::Secrets;
 use super::truth::Truth;
 use super::undo::{self, Undone};
 use super::{Citation, Options, hole};
@@ -189,21 +188,12 @@ pub fn ledger(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result
     if !matches!(query.clause.noun, Noun::Effects | Noun::Changes) || query.order.is_some() {
         return Err(QueryError::new("a ledger takes terms of `effects`, and no order", 0));
     }
-    let positions = Positions::new(scope);
-    let secrets = Secrets::collect(scope);
-    let clause = Compiled::new(&query.clause, options, &secrets)?;
-    let reading = query.to_string();
-    let case = Case {
-        scope,
-        clause: &clause,
-        positions: &positions,
-        options,
-        reading: reading.clone(),
-        secrets: &secrets,
-    };
-    let book = Book::of(scope, &positions);
+    let ground = Ground::of(scope);
+    let clause = ground.compile(&query.clause, options)?;
+    let case = ground.case(query, &clause, options);
+    let book = Book::of(scope, case.positions);
     let rows = book.rows.iter().enumerate().filter_map(|(at, row)| book.shown(&case, at, row)).collect();
-    Ok(Ledger { reading, rows, gaps: gaps(&case), total: book.rows.len() })
+    Ok(Ledger { reading: case.reading.clone(), rows, gaps: gaps(&case), total: book.rows.len() })
 }
 
 /// What could hide a match of the clause.

@@ -3,8 +3,22 @@
 use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
 
 use crate::query::{Atom, QueryError};
+
+/// An expression that stands in a table of the program.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct TableRegex(pub(super) Regex);
+
+impl TryFrom<String> for TableRegex {
+    type Error = regex::Error;
+
+    fn try_from(text: String) -> Result<Self, regex::Error> {
+        Regex::new(&text).map(Self)
+    }
+}
 
 /// Letters of scripts that are written without spaces: a word may begin or end beside them.
 const UNSPACED: &str = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}";

@@ -2,16 +2,14 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde::Deserialize;
 use strongroom_core::evidence::Certainty;
 
-use super::decide::Case;
+use super::decide::{Case, Ground};
 use super::ledger::{Book, CallPlace, Gap, Side, gaps, half, place};
-use super::matching::{Compiled, Leave};
-use super::position::Positions;
+use super::matching::Leave;
+use super::pattern::TableRegex;
 use super::row::{self, Row};
-use super::secret::Secrets;
 use super::truth::Truth;
 use super::undo::{may_touch, whole_text};
 use super::{Citation, Options, Strictness, facet, possible};
@@ -87,26 +85,22 @@ pub fn calls(query: &Query, scope: &Scope<'_>, options: &Options<'_>) -> Result<
     if query.clause.noun != Noun::Calls || query.order.is_some() {
         return Err(QueryError::new("a replay takes terms of `calls`, and no order", 0));
     }
-    let positions = Positions::new(scope);
-    let secrets = Secrets::collect(scope);
-    let clause = Compiled::new(&query.clause, options, &secrets)?;
-    let reading = query.to_string();
-    let case = Case {
-        scope,
-        clause: &clause,
-        positions: &positions,
-        options,
-        reading: reading.clone(),
-        secrets: &secrets,
-    };
+    let ground = Ground::of(scope);
+    let clause = ground.compile(&query.clause, options)?;
+    let case = ground.case(query, &clause, options);
     let mut rows = row::calls(scope);
-    rows.sort_by_key(|row| (positions.anchor(row), row.source, row.start));
-    let book = Book::of(scope, &positions);
+    rows.sort_by_key(|row| (case.positions.anchor(row), row.source, row.start));
+    let book = Book::of(scope, case.positions);
     let mut used = Vec::new();
     let calls = (0..rows.len()).filter_map(|at| call_row(&case, &book, &rows, at, &mut used)).collect();
     used.sort_unstable();
     used.dedup();
-    Ok(Calls { reading, calls, gaps: gaps(&case), assumptions: super::decide::words(&used) })
+    Ok(Calls {
+        reading: case.reading.clone(),
+        calls,
+        gaps: gaps(&case),
+        assumptions: super::decide::words(&used),
+    })
 }
 
 fn call_row<'s>(
@@ -300,23 +294,11 @@ fn touches(later: &Effect, effect: &Effect) -> bool {
 struct Line {
     kind: Vec<String>,
     /// Text of the call that shows it.
-    text: Option<Text>,
+    text: Option<TableRegex>,
     /// Whether the call holds the whole text of the file.
     #[serde(default)]
     whole: bool,
     why: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-struct Text(Regex);
-
-impl TryFrom<String> for Text {
-    type Error = regex::Error;
-
-    fn try_from(text: String) -> Result<Self, regex::Error> {
-        Regex::new(&text).map(Self)
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]

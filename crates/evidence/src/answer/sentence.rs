@@ -7,12 +7,9 @@ use strongroom_core::evidence::AtomKind;
 use strongroom_core::transcript::Speaker;
 
 use super::claim;
-use super::decide::{Case, Draft};
-use super::matching::Compiled;
+use super::decide::{Case, Draft, Ground};
 use super::pattern::{Pattern, Tokens};
-use super::position::Positions;
 use super::row::{self, Row};
-use super::secret::Secrets;
 use super::{Answer, Options, Verdict, decide, facet, possible, select, values};
 use crate::atom;
 use crate::effect::{EffectKind, Outcome};
@@ -161,17 +158,9 @@ pub fn weigh(sentence: &str, scope: &Scope<'_>, options: &Options<'_>) -> Result
     }
     let says = if holds(&DENIES, text) { Says::No } else { Says::Yes };
     let query = reading(text)?;
-    let positions = Positions::new(scope);
-    let secrets = Secrets::collect(scope);
-    let clause = Compiled::new(&query.clause, options, &secrets)?;
-    let case = Case {
-        scope,
-        clause: &clause,
-        positions: &positions,
-        options,
-        reading: query.to_string(),
-        secrets: &secrets,
-    };
+    let ground = Ground::of(scope);
+    let clause = ground.compile(&query.clause, options)?;
+    let case = ground.case(&query, &clause, options);
     match query.clause.noun {
         Noun::Values => value(&case, text, says),
         _ => act(&case, &query, text, says),

@@ -8,6 +8,7 @@ use regex::Regex;
 use serde::Deserialize;
 use strongroom_core::evidence::Certainty;
 
+use super::pattern::TableRegex;
 use super::row::{PieceOf, Row};
 use super::{facet, possible};
 use crate::effect::{Effect, EffectKind, Target};
@@ -29,9 +30,9 @@ struct Inverse {
     /// The kinds of effect.
     kind: Vec<String>,
     /// A command that does.
-    did: Text,
+    did: TableRegex,
     /// A command that undoes.
-    undid: Text,
+    undid: TableRegex,
     /// What must be the same of both.
     same: Same,
     /// How it was undone.
@@ -47,18 +48,6 @@ enum Same {
     Word,
     /// Nothing: the last one that was done is meant.
     Last,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-struct Text(Regex);
-
-impl TryFrom<String> for Text {
-    type Error = regex::Error;
-
-    fn try_from(text: String) -> Result<Self, regex::Error> {
-        Regex::new(&text).map(Self)
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
