@@ -21,7 +21,7 @@ use std::time::Instant;
 use sha2::{Digest as _, Sha256};
 use strongroom::archive::{Archive, Mode};
 use strongroom::compact::{Options, Outcome, Purpose, Secrets, Unmet, compact};
-use strongroom::import::{ImportOptions, Recheck, import};
+use strongroom::import::{ImportOptions, Recheck, import, transcripts};
 use strongroom::policy::Policy;
 use strongroom::time::Timestamp;
 use strongroom::tokens::Budget;
@@ -73,8 +73,7 @@ fn median(spent: &[Spent]) -> Spent {
 }
 
 fn measure(dir: &Path) -> Measured<()> {
-    let mut files = Vec::new();
-    find(dir, &mut files)?;
+    let files: Vec<PathBuf> = transcripts(&[dir.to_owned()])?.into_iter().map(|(file, _)| file).collect();
     let mut bytes: u64 = 0;
     for file in &files {
         // Also warms the page cache, so that no run pays for the disk.
@@ -83,20 +82,6 @@ fn measure(dir: &Path) -> Measured<()> {
     println!("{}: {} files, {:.1} MB, medians of {RUNS}", dir.display(), files.len(), bytes as f64 / 1e6);
     imports(dir, &files, bytes as f64 / 1e3)?;
     compactions(&files)
-}
-
-fn find(dir: &Path, files: &mut Vec<PathBuf>) -> Measured<()> {
-    let mut entries = fs::read_dir(dir)?.collect::<Result<Vec<_>, _>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            find(&entry.path(), files)?;
-        } else if kind.is_file() {
-            files.push(entry.path());
-        }
-    }
-    Ok(())
 }
 
 fn imports(dir: &Path, files: &[PathBuf], kilobytes: f64) -> Measured<()> {

@@ -19,15 +19,7 @@ use serde_json::Value;
 use strongroom_core::evidence::AtomKind;
 use strongroom_evidence::atom::{self, Atom, Polarity};
 use strongroom_evidence::secrets;
-
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("SKIPPED: {} is not here", path.display());
-    None
-}
+use testkit::shared::shared;
 
 fn json(path: &Path) -> Value {
     let text = fs::read_to_string(path).unwrap();

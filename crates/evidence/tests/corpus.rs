@@ -14,15 +14,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use strongroom_evidence::atom;
-
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("SKIPPED: {} is not here", path.display());
-    None
-}
+use testkit::shared::shared;
 
 #[test]
 fn atoms_of_real_outputs_are_extracted() {

@@ -16,6 +16,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
+use strongroom::import::transcripts as files_below;
 use strongroom::reading::{ReadSpan, Reading};
 use strongroom::transcript::Transcript;
 use strongroom_core::digest::Digest;
@@ -38,8 +39,7 @@ fn main() -> Measured<()> {
 }
 
 fn measure(dir: &Path, dump: Option<&Path>) -> Measured<()> {
-    let mut files = Vec::new();
-    find(dir, &mut files)?;
+    let files: Vec<PathBuf> = files_below(&[dir.to_owned()])?.into_iter().map(|(file, _)| file).collect();
     let transcripts: Vec<(usize, Transcript)> = files
         .iter()
         .filter_map(|file| {
@@ -137,18 +137,4 @@ fn best(work: impl Fn()) -> f64 {
 fn processor_ms() -> f64 {
     let ran = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     ran.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()).unwrap_or_default() / 1e6
-}
-
-fn find(dir: &Path, files: &mut Vec<PathBuf>) -> Measured<()> {
-    let mut entries = fs::read_dir(dir)?.collect::<Result<Vec<_>, _>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            find(&entry.path(), files)?;
-        } else if kind.is_file() {
-            files.push(entry.path());
-        }
-    }
-    Ok(())
 }

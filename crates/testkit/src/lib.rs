@@ -9,3 +9,5 @@
 pub mod memory_archive;
 
 pub mod conformance;
+
+pub mod shared;

@@ -12,7 +12,7 @@ use strongroom_evidence::effect::{Access, EffectKind};
 use strongroom_evidence::place::{Cwd, ProjectFacts};
 use strongroom_evidence::trace::{Artifacts, Report, trace, trace_words};
 
-use crate::shared;
+use testkit::shared::shared;
 
 fn facts() -> ProjectFacts {
     ProjectFacts { cwd: Some("/work/project".to_owned()), home: Some("/home/user".to_owned()) }

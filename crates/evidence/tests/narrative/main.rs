@@ -13,24 +13,15 @@ mod sessions;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use strongroom_core::transcript::{BlockKind, Speaker};
 use strongroom_evidence::content::{Next, join_calls};
 use strongroom_evidence::narrative::{self, Beside, Proof, Unit};
+use testkit::shared::shared;
 
 use labels::{Grain, Holds, Label, Place};
 use sessions::{Block, PROJECTS, Said, Session};
-
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("SKIPPED: {} is not here", path.display());
-    None
-}
 
 /// A text of a session with the proofs of its units.
 struct Proved<'a> {

@@ -27,16 +27,6 @@ pub(crate) struct Called<'c> {
     pub(crate) report: Report,
 }
 
-/// A place that exists only where the shared data is.
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("SKIPPED: {} is not here", path.display());
-    None
-}
-
 /// The session logs below `folder`, in order.
 pub(crate) fn logs(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();

@@ -22,7 +22,7 @@ fn writes(report: Report) -> Vec<Effect> {
 
 /// Shows every call below the folders.
 fn each_call(visit: &mut impl FnMut(Called<'_>)) -> Option<()> {
-    let root = calls::shared("transcripts")?;
+    let root = testkit::shared::shared("transcripts")?;
     for folder in FOLDERS {
         for path in calls::logs(&root.join(folder)) {
             let source = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
