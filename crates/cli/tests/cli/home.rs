@@ -209,6 +209,21 @@ impl ClaudeSession {
         self.assistant(&json!({ "type": "text", "text": text }));
     }
 
+    /// The agent compacts its own session: a boundary, and a summary in place of what was before.
+    pub(crate) fn compacted(&mut self, summary: &str) {
+        let before = self.parent.take();
+        let uuid = format!("00000000-0000-4000-9000-{:012x}", self.lines);
+        let boundary = json!({
+            "parentUuid": null, "logicalParentUuid": before, "isSidechain": false, "cwd": "/srv/ws/app",
+            "sessionId": "00000000-0000-4000-8000-00000000aaaa", "type": "system", "subtype": "compact_boundary",
+            "content": "Conversation compacted", "compactMetadata": { "trigger": "auto" }, "uuid": uuid,
+        });
+        self.text.push_str(&format!("{boundary}\n"));
+        self.parent = Some(uuid);
+        self.line("user", &json!({ "role": "user", "content": summary }));
+        self.text = self.text.trim_end().trim_end_matches('}').to_owned() + ",\"isCompactSummary\":true}\n";
+    }
+
     pub(crate) fn call(&mut self, tool: &str, input: &Value, result: &str) {
         let id = format!("toolu_{:05}", self.lines);
         self.assistant(&json!({ "type": "tool_use", "id": id, "name": tool, "input": input }));

@@ -19,6 +19,8 @@ mod ledger;
 #[cfg(test)]
 mod link;
 #[cfg(test)]
+mod lost;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod replay;

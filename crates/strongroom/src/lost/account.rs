@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use strongroom_core::evidence::AtomKind;
 use strongroom_core::span::SpanKind;
 use strongroom_core::summary::FIRST_WORDS;
-use strongroom_core::transcript::{BlockKind, Scalar, Speaker};
-use strongroom_evidence::cues;
+use strongroom_core::transcript::{ArgumentTree, BlockKind, Scalar, Speaker};
+use strongroom_evidence::content::BlockContent;
+use strongroom_evidence::tools::{self, Command};
+use strongroom_evidence::{cues, secrets};
 
 use super::{Account, Place};
 use crate::reading::{ReadSpan, Reading};
+use crate::show::{Reveal, masked};
 
 /// Everything that would be sent after a compaction.
 #[derive(Debug)]
@@ -90,20 +93,57 @@ impl Rest {
     }
 }
 
-/// The decoded text of a span with its arguments, one on a line.
+/// The text of a block with its secrets hidden, as everything here is printed.
+pub(super) fn shown(span: &ReadSpan<'_>, block: &BlockContent<'_>) -> String {
+    masked(span, block.at, None, &block.text, Reveal::Mask)
+}
+
+/// The arguments of a call with their secrets hidden.
+pub(super) fn shown_arguments(span: &ReadSpan<'_>, block: &BlockContent<'_>) -> Option<ArgumentTree> {
+    let mut tree = block.arguments.clone()?;
+    for leaf in &mut tree.leaves {
+        if let Scalar::String(text) = &mut leaf.value {
+            *text = masked(span, block.at, Some(&leaf.pointer), text, Reveal::Mask);
+        }
+    }
+    Some(tree)
+}
+
+/// The decoded text of a span with its arguments, one on a line, secrets hidden.
 pub(super) fn text_of(span: &ReadSpan<'_>) -> String {
     let mut text = String::new();
     for block in &span.content.blocks {
-        for leaf in block.arguments.iter().flat_map(|arguments| &arguments.leaves) {
+        for leaf in shown_arguments(span, block).iter().flat_map(|arguments| &arguments.leaves) {
             if let Scalar::String(own) | Scalar::Number(own) = &leaf.value {
                 text.push_str(own);
                 text.push('\n');
             }
         }
-        text.push_str(&block.text);
+        text.push_str(&shown(span, block));
         text.push('\n');
     }
     text
+}
+
+/// A text that stands in no block as it is, with its secrets hidden.
+pub(super) fn hidden(text: &str) -> String {
+    let mut shown = text.to_owned();
+    for (range, rule) in secrets::find(text).into_iter().rev() {
+        shown.replace_range(range, &format!("[masked {rule}]"));
+    }
+    shown
+}
+
+/// What a call asks a shell to run, secrets hidden.
+pub(super) fn shell_line(span: &ReadSpan<'_>) -> Option<String> {
+    let run = |block: &BlockContent<'_>| match &block.block.kind {
+        BlockKind::Call(facts) => tools::command(&facts.tool, &shown_arguments(span, block)?),
+        _ => None,
+    };
+    Some(match span.content.blocks.iter().find_map(run)? {
+        Command::Script(script) => script,
+        Command::Words(words) => words.join(" "),
+    })
 }
 
 /// Single blanks, lower case, plain quotes.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use strongroom_core::transcript::{BlockKind, Scalar};
 use strongroom_evidence::effect::{Access, EffectKind, Target};
 
+use super::account::shown_arguments;
 use super::{Later, Place};
 use crate::reading::{ReadSpan, Reading};
 use crate::tokens;
@@ -72,7 +73,8 @@ fn keys(span: &ReadSpan<'_>) -> Vec<String> {
 fn call(span: &ReadSpan<'_>) -> Option<String> {
     let block = span.content.blocks.iter().find(|block| matches!(block.block.kind, BlockKind::Call(_)))?;
     let BlockKind::Call(facts) = &block.block.kind else { return None };
-    let leaves = block.arguments.iter().flat_map(|tree| &tree.leaves);
+    let tree = shown_arguments(span, block);
+    let leaves = tree.iter().flat_map(|tree| &tree.leaves);
     let words: Vec<&str> = leaves
         .filter(|leaf| leaf.pointer != "/description")
         .filter_map(|leaf| match &leaf.value {

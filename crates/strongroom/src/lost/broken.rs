@@ -11,7 +11,7 @@ use strongroom_core::evidence::{AtomKind, Certainty};
 use strongroom_evidence::atom;
 use strongroom_evidence::effect::{Effect, EffectKind, Outcome};
 
-use super::account::{plain, stands_in, text_of};
+use super::account::{hidden, plain, stands_in, text_of};
 use super::words::LostRule;
 use super::{Later, Place};
 use crate::reading::ReadSpan;
@@ -96,7 +96,7 @@ pub(super) fn find(transcript: &Transcript, rule: &LostRule, later: Later<'_, '_
         if let Some(effect) =
             effects.filter(|effect| is_done(effect)).find(|effect| hits(effect, span, &objects))
         {
-            let what = format!("{} {}", effect.kind.word(), effect.target.words());
+            let what = format!("{} {}", effect.kind.word(), hidden(effect.target.words()));
             all.push(Broken { what, place: Place::of_span(transcript, span) });
         }
     }

@@ -11,7 +11,7 @@ use strongroom_evidence::effect::{EffectKind, Outcome};
 use strongroom_evidence::{atom, cues};
 
 use super::Place;
-use super::account::{Rest, plain, text_of};
+use super::account::{Rest, plain, shell_line, text_of};
 use crate::reading::{ReadSpan, Reading};
 
 /// Why a statement counts as invented.
@@ -239,19 +239,10 @@ fn contradicted(sentence: &str, before: &Reading<'_>) -> Option<Finding> {
         return None;
     }
     let (_, calls) = READ.iter().find(|(says, _)| says.is_match(sentence))?;
-    let call = |span: &&ReadSpan<'_>| span.shell_line().is_some_and(|text| calls.is_match(&text));
+    let call = |span: &&ReadSpan<'_>| shell_line(span).is_some_and(|text| calls.is_match(&text));
     let last = before.spans.iter().rev().find(call)?;
     let failed = matches!(last.examination.outcome, Outcome::Failed | Outcome::Interrupted);
     failed.then(|| (Why::Contradicted, sentence.to_owned(), Some(Place::of_span(before.transcript, last))))
-}
-
-impl ReadSpan<'_> {
-    /// The shell line of a call.
-    fn shell_line(&self) -> Option<String> {
-        let call = self.content.blocks.iter().find(|block| matches!(block.block.kind, BlockKind::Call(_)))?;
-        let tree = call.arguments.as_ref()?;
-        ["/command", "/cmd"].iter().find_map(|pointer| tree.string(pointer)).map(str::to_owned)
-    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use strongroom_core::evidence::{AtomKind, Certainty};
-use strongroom_core::transcript::Scalar;
 use strongroom_evidence::effect::{Access, Target};
 
-use super::account::Rest;
+use super::account::{Rest, shell_line};
 use super::{Later, Place};
 use crate::reading::{ReadSpan, Reading};
 
@@ -98,7 +97,6 @@ struct Seen {
     text: String,
     place: Place,
     times: usize,
-    gone: bool,
 }
 
 pub(super) fn tally(
@@ -114,14 +112,10 @@ pub(super) fn tally(
                 text,
                 place: Place::of_span(before.transcript, span),
                 times: 0,
-                gone: true,
             });
             entry.times += 1;
             entry.place = Place::of_span(before.transcript, span);
         }
-    }
-    for ((kind, norm), entry) in &mut seen {
-        entry.gone = !is_left(*kind, norm, &entry.text, rest);
     }
     let used: BTreeSet<(Kind, String)> =
         later.spans().flat_map(items).map(|(kind, norm, _)| (kind, norm)).collect();
@@ -132,11 +126,11 @@ pub(super) fn tally(
         }
         let Some(tally) = tallies.last_mut() else { continue };
         tally.before += 1;
-        if entry.gone {
+        if is_left(kind, &norm, &entry.text, rest) {
+            tally.left += 1;
+        } else {
             let needed = used.contains(&(kind, norm));
             tally.lost.push(LostItem { text: entry.text, place: entry.place, times: entry.times, needed });
-        } else {
-            tally.left += 1;
         }
     }
     for tally in &mut tallies {
@@ -189,11 +183,6 @@ fn command(span: &ReadSpan<'_>) -> Option<String> {
         span.examination.effects.iter().any(|effect| {
             effect.kind.access() == Access::Mutation && effect.certainty == Certainty::Definite
         });
-    let leaves = span.content.blocks.iter().flat_map(|block| &block.arguments).flat_map(|tree| &tree.leaves);
-    let mut lines = leaves.filter(|leaf| matches!(leaf.pointer.as_str(), "/command" | "/cmd"));
-    let line = lines.find_map(|leaf| match &leaf.value {
-        Scalar::String(text) => text.lines().find(|line| !line.trim().is_empty()),
-        Scalar::Null | Scalar::Bool(_) | Scalar::Number(_) => None,
-    })?;
-    changed.then(|| line.trim().to_owned())
+    let script = shell_line(span).filter(|_| changed)?;
+    script.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }

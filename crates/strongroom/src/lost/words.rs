@@ -5,7 +5,7 @@ use strongroom_core::transcript::{BlockKind, Speaker};
 use strongroom_evidence::content::BlockContent;
 use strongroom_evidence::{cues, rules};
 
-use super::account::{Rest, content_words};
+use super::account::{Rest, content_words, shown};
 use super::{Broken, Place};
 use crate::reading::{ReadSpan, Reading};
 
@@ -67,22 +67,25 @@ fn fate(sentence: &str, rest: &Rest) -> Fate {
     }
 }
 
-fn user_prose<'s, 'a>(span: &'s ReadSpan<'a>) -> impl Iterator<Item = &'s BlockContent<'a>> {
+/// The texts of the user in a span, secrets hidden.
+fn user_prose(span: &ReadSpan<'_>) -> Vec<String> {
     let own = |block: &&BlockContent<'_>| {
         block.block.speaker == Speaker::User && matches!(block.block.kind, BlockKind::Text)
     };
-    span.content.blocks.iter().filter(own)
+    span.content.blocks.iter().filter(own).map(|block| shown(span, block)).collect()
 }
 
-fn rules_of<'s>(span: &'s ReadSpan<'_>) -> impl Iterator<Item = &'s str> {
-    let found = user_prose(span)
-        .flat_map(|block| rules::find(&block.text).into_iter().filter_map(|range| block.text.get(range)));
-    found.filter(|sentence| rules::is_rule(sentence))
+fn rules_of(span: &ReadSpan<'_>) -> Vec<String> {
+    let of_text = |text: &String| {
+        let found = rules::find(text).into_iter().filter_map(|range| text.get(range));
+        found.filter(|sentence| rules::is_rule(sentence)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    user_prose(span).iter().flat_map(of_text).collect()
 }
 
 /// The number of standing rules the user had stated.
 pub(super) fn count_rules(before: &Reading<'_>) -> usize {
-    before.spans.iter().filter(|span| span.in_context()).map(|span| rules_of(span).count()).sum()
+    before.spans.iter().filter(|span| span.in_context()).map(|span| rules_of(span).len()).sum()
 }
 
 /// The rules that are not there any more as they were said.
@@ -90,10 +93,10 @@ pub(super) fn rules(before: &Reading<'_>, gone: &[&ReadSpan<'_>], rest: &Rest) -
     let mut all: Vec<LostRule> = Vec::new();
     for span in gone {
         for sentence in rules_of(span) {
-            let fate = fate(sentence, rest);
+            let fate = fate(&sentence, rest);
             if fate != Fate::Kept && !all.iter().any(|rule| rule.quote == sentence) {
                 let place = Place::of_span(before.transcript, span);
-                all.push(LostRule { quote: sentence.to_owned(), place, fate, broken: Vec::new() });
+                all.push(LostRule { quote: sentence, place, fate, broken: Vec::new() });
             }
         }
     }
@@ -104,12 +107,11 @@ pub(super) fn rules(before: &Reading<'_>, gone: &[&ReadSpan<'_>], rest: &Rest) -
 pub(super) fn user_words(before: &Reading<'_>, gone: &[&ReadSpan<'_>], rest: &Rest) -> UserWords {
     let count = |text: &str| text.split_whitespace().count();
     let sent = before.spans.iter().filter(|span| span.in_context());
-    let words = sent.flat_map(user_prose).map(|block| count(&block.text)).sum();
+    let words = sent.flat_map(|span| user_prose(span)).map(|text| count(&text)).sum();
     let mut found = UserWords { words, ..UserWords::default() };
     for span in gone {
-        for block in user_prose(span) {
-            for sentence in cues::sentences(&block.text).into_iter().filter_map(|range| block.text.get(range))
-            {
+        for text in user_prose(span) {
+            for sentence in cues::sentences(&text).into_iter().filter_map(|range| text.get(range)) {
                 if !content_words(sentence).is_empty() && fate(sentence, rest) == Fate::Lost {
                     found.lost_words += count(sentence);
                     let place = Place::of_span(before.transcript, span);
