@@ -218,7 +218,7 @@ impl ClaudeSession {
             "sessionId": "00000000-0000-4000-8000-00000000aaaa", "type": "system", "subtype": "compact_boundary",
             "content": "Conversation compacted", "compactMetadata": { "trigger": "auto" }, "uuid": uuid,
         });
-        self.text.push_str(&format!("{boundary}\n"));
+        self.text.extend([boundary.to_string(), "\n".to_owned()]);
         self.parent = Some(uuid);
         self.line("user", &json!({ "role": "user", "content": summary }));
         self.text = self.text.trim_end().trim_end_matches('}').to_owned() + ",\"isCompactSummary\":true}\n";
