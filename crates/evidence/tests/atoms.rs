@@ -3,8 +3,7 @@
     clippy::string_slice,
     clippy::unwrap_used,
     clippy::format_push_string,
-    clippy::print_stdout,
-    reason = "measurements print, missing JSON is null, and a broken label file fails the test"
+    reason = "missing JSON is null, and a broken label file fails the test"
 )]
 
 use std::collections::BTreeMap;
