@@ -14,6 +14,6 @@ sizes:
 measure dir:
     cargo run --release -p strongroom-cli --example measure -- {{dir}}
 
-# Classes, examinations, atoms and secrets of the transcripts below a directory, in MB/s of one core.
+# The table of docs/evidence-quality.md: what is missed, called wrongly, left open, and how fast, on ../shared and the transcripts below a directory.
 measure-evidence dir:
-    cargo run --release -p strongroom --example evidence_speed -- {{dir}}
+    cargo run -p xtask -- evidence-figures {{dir}}

@@ -1,5 +1,7 @@
 //! Decoded spans: what adapters hand to the examination.
 
+use std::cell::OnceCell;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use strongroom_core::span::Span;
@@ -48,6 +50,47 @@ pub fn join_calls<'t>(calls: impl IntoIterator<Item = &'t str>) -> String {
         add_capped(&mut text, call);
     }
     text
+}
+
+/// The texts of calls of a turn, the latest first, up to the limit. They are joined when they are first looked at,
+/// which few sentences ask for.
+#[derive(Debug, Clone, Default)]
+pub struct Calls {
+    texts: VecDeque<String>,
+    bytes: usize,
+    joined: OnceCell<String>,
+}
+
+impl Calls {
+    /// Puts a call before all others.
+    pub fn push(&mut self, text: String) {
+        self.bytes += text.len();
+        self.texts.push_front(text);
+        while let Some(last) = self.texts.back().filter(|last| self.bytes - last.len() >= CALL_TEXT_BYTES_MAX)
+        {
+            self.bytes -= last.len();
+            self.texts.pop_back();
+        }
+        self.joined.take();
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The texts, joined as of [`join_calls`].
+    pub fn text(&self) -> &str {
+        self.joined.get_or_init(|| join_calls(self.texts.iter().map(String::as_str)))
+    }
+}
+
+impl From<&str> for Calls {
+    fn from(text: &str) -> Self {
+        let mut calls = Self::default();
+        calls.push(text.to_owned());
+        calls
+    }
 }
 
 /// Adds `own` as a line, cut so that no text is longer than the limit and a few line ends.

@@ -10,7 +10,7 @@ use strongroom_core::span::SpanKind;
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker};
 
 use crate::atom::{self, Atom, Modality, Polarity};
-use crate::content::{self, BlockContent, SpanContent};
+use crate::content::{self, BlockContent, Calls, SpanContent};
 use crate::effect::{Access, Effect, Outcome};
 use crate::narrative::{self, Beside, Proof, Unit};
 use crate::outcome::{self, ToolKind};
@@ -67,8 +67,8 @@ pub struct Examiner {
 struct Memory {
     shell: tools::ShellPlace,
     artifacts: Artifacts,
-    /// The texts of the last calls of the turn, the latest first.
-    called: String,
+    /// The last calls of the turn.
+    called: Calls,
 }
 
 impl Examiner {
@@ -83,8 +83,12 @@ impl Examiner {
         let found = Found::of(content);
         let unread = unread(content);
         let units = self.units(content);
+        let whole = |block: &BlockContent<'_>| {
+            let own = units.iter().filter(|(at, _)| *at == block.at).map(|(_, unit)| unit);
+            narrative::whole(&block.text, &block.block.kind, own)
+        };
         let readable = || unread.is_none() && found.secrets.is_empty();
-        let class = class(content, certainty(&reports), &units, readable);
+        let class = class(content, certainty(&reports), whole, readable);
         self.remember(content);
         let call = CallResult::of(reports, &record);
         let evidence = SpanEvidence {
@@ -111,10 +115,8 @@ impl Examiner {
         if !matches!(content.span.kind, SpanKind::Utterance | SpanKind::Thinking) {
             return Vec::new();
         }
-        let agent = content.blocks.first().and_then(|block| block.record.agent.as_ref());
-        let memory = self.agents.get(&agent.cloned());
-        let previous = memory.map_or("", |memory| memory.called.as_str());
-        let beside = Beside { next: &content.next, previous };
+        let nothing = Calls::default();
+        let beside = self.beside(content, &nothing);
         let units = |block: &BlockContent<'_>| {
             let found = narrative::units(&block.text, &block.block.kind, block.block.speaker, beside);
             let at = block.at;
@@ -123,16 +125,26 @@ impl Examiner {
         content.blocks.iter().flat_map(units).collect()
     }
 
+    /// The calls beside a span; `nothing` where its agent has made none.
+    fn beside<'a>(&'a self, content: &'a SpanContent<'_>, nothing: &'a Calls) -> Beside<'a> {
+        let agent = content.blocks.first().and_then(|block| block.record.agent.as_ref());
+        let memory = self.agents.get(&agent.cloned());
+        Beside { next: &content.next, previous: memory.map_or(nothing, |memory| &memory.called) }
+    }
+
     /// The class of the next span, as [`Self::examine`] gives it, and nothing else.
     ///
     /// Results and arguments are not searched for atoms: a call's class is that of its effects, and only what may
     /// be narrative needs a proof. Both ways may be mixed; later spans are read against the same memory.
     pub fn classify(&mut self, content: &SpanContent<'_>) -> EvidentialClass {
         let (reports, _) = self.follow(content);
-        let certainty = certainty(&reports);
-        let units = if certainty.is_none() { self.units(content) } else { Vec::new() };
+        let nothing = Calls::default();
+        let beside = self.beside(content, &nothing);
+        let whole = |block: &BlockContent<'_>| {
+            narrative::prove(&block.text, &block.block.kind, block.block.speaker, beside)
+        };
         let readable = || unread(content).is_none() && !holds_secret(content);
-        let class = class(content, certainty, &units, readable);
+        let class = class(content, certainty(&reports), whole, readable);
         self.remember(content);
         class
     }
@@ -165,8 +177,7 @@ impl Examiner {
         let memory = self.agents.entry(first.record.agent.clone()).or_default();
         match content.span.kind {
             SpanKind::Call => {
-                let own = content::call_text(&content.blocks);
-                memory.called = content::join_calls([own.as_str(), memory.called.as_str()]);
+                memory.called.push(content::call_text(&content.blocks));
             }
             SpanKind::Thinking | SpanKind::Meta => {}
             SpanKind::Utterance if first.block.speaker == Speaker::Assistant => {}
@@ -186,8 +197,8 @@ impl Examiner {
         let arguments = block.arguments.as_ref().unwrap_or(&empty);
         let request = ToolCall { tool, arguments, cwd, places: &self.facts };
         let report = tools::examine(&request, &mut memory.artifacts);
-        if record.is_whole() {
-            tools::note_read(&request, &record.text, &mut memory.artifacts);
+        if let Some(file) = tools::shown_recipe(&request).filter(|_| record.is_whole()) {
+            tools::note_read(&request, file, &record.text, &mut memory.artifacts);
         }
         if !tools::is_shell(tool) {
             return (report, ToolKind::Other);
@@ -372,32 +383,21 @@ fn holds_secret(content: &SpanContent<'_>) -> bool {
     })
 }
 
-/// Possible effects count as possible; only proof makes narrative.
+/// Possible effects count as possible; only proof makes narrative: of every block the `whole` text.
 fn class(
     content: &SpanContent<'_>,
     certainty: Option<Certainty>,
-    units: &[(BlockRef, Unit)],
+    whole: impl Fn(&BlockContent<'_>) -> Option<Proof>,
     readable: impl FnOnce() -> bool,
 ) -> EvidentialClass {
     if let Some(certainty) = certainty {
         return EvidentialClass::SideEffecting(certainty);
     }
-    let proof = proof(content, units).filter(|_| readable());
-    proof.map_or(EvidentialClass::Structured, EvidentialClass::Narrative)
-}
-
-/// The proof that every block is narrative.
-fn proof(content: &SpanContent<'_>, units: &[(BlockRef, Unit)]) -> Option<NarrativeProof> {
     let prose = matches!(content.span.kind, SpanKind::Utterance | SpanKind::Thinking);
-    if !prose || content.blocks.is_empty() {
-        return None;
-    }
-    let whole = |block: &BlockContent<'_>| {
-        let own = units.iter().filter(|(at, _)| *at == block.at).map(|(_, unit)| unit);
-        narrative::whole(&block.text, &block.block.kind, own)
-    };
-    let proofs: Option<Vec<Proof>> = content.blocks.iter().map(whole).collect();
-    proofs?.into_iter().max().map(|proof| NarrativeProof::by_rule(proof.rule()))
+    let proofs = content.blocks.iter().filter(|_| prose).map(whole);
+    let proof = proofs.reduce(|one, other| Some(one?.max(other?))).flatten().filter(|_| readable());
+    let named = |proof: Proof| EvidentialClass::Narrative(NarrativeProof::by_rule(proof.rule()));
+    proof.map_or(EvidentialClass::Structured, named)
 }
 
 fn pin(content: &SpanContent<'_>, found: &Found) -> Option<Pin> {

@@ -6,6 +6,7 @@ mod sentence;
 mod table;
 mod unit;
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use strongroom_core::evidence::AtomKind;
 use strongroom_core::transcript::{BlockKind, Speaker};
 
 use crate::atom::{self, Atom};
-use crate::content::Next;
+use crate::content::{Calls, Next};
 use crate::cues::{self, Cue};
 
 use self::sentence::{Announcement, Place, Sentence, Step};
@@ -73,25 +74,30 @@ pub struct Unit {
 pub struct Beside<'a> {
     /// What follows.
     pub next: &'a Next,
-    /// The text of the call before, as of [`crate::content::call_text`]; empty where there is none.
-    pub previous: &'a str,
+    /// The calls before.
+    pub previous: &'a Calls,
 }
 
-/// The rule that proves the whole `text` to be narrative, where one does.
+/// The rule that proves the whole `text` to be narrative, where one does: [`whole`] of its [`units`], which looks at
+/// no unit behind the first that has no proof.
 pub fn prove(text: &str, kind: &BlockKind, speaker: Speaker, beside: Beside<'_>) -> Option<Proof> {
-    whole(text, kind, &units(text, kind, speaker, beside))
+    whole_of(text, kind, each_unit(text, kind, speaker, beside).map(|unit| unit.proof))
 }
 
 /// The proof of a whole text from those of its `units`.
 pub fn whole<'u>(text: &str, kind: &BlockKind, units: impl IntoIterator<Item = &'u Unit>) -> Option<Proof> {
+    whole_of(text, kind, units.into_iter().map(|unit| unit.proof))
+}
+
+fn whole_of(text: &str, kind: &BlockKind, mut proofs: impl Iterator<Item = Option<Proof>>) -> Option<Proof> {
     if text.trim().is_empty() {
         // Reasoning without any text is sealed.
         let sealed = matches!(kind, BlockKind::Thinking) && text.is_empty();
         let prose = matches!(kind, BlockKind::Text | BlockKind::Thinking);
         return (prose && !sealed).then_some(Proof::Empty);
     }
-    let proofs: Option<Vec<Proof>> = units.into_iter().map(|unit| unit.proof).collect();
-    proofs?.into_iter().max()
+    let first = proofs.next()??;
+    proofs.try_fold(first, |last, proof| Some(last.max(proof?)))
 }
 
 /// The units of `text`, in order and disjoint, each with its proof where there is one. Only rules and white space lie
@@ -101,6 +107,15 @@ pub fn whole<'u>(text: &str, kind: &BlockKind, units: impl IntoIterator<Item = &
 /// before it ([`Proof::Covered`]): those calls keep it. That holds as long as they can be retrieved, and
 /// they can: a call is never narrative, so the gate lets go of it only with a pointer to its original.
 pub fn units(text: &str, kind: &BlockKind, speaker: Speaker, beside: Beside<'_>) -> Vec<Unit> {
+    each_unit(text, kind, speaker, beside).collect()
+}
+
+fn each_unit<'t>(
+    text: &'t str,
+    kind: &BlockKind,
+    speaker: Speaker,
+    beside: Beside<'t>,
+) -> impl Iterator<Item = Unit> + use<'t> {
     let all = match (kind, speaker) {
         (BlockKind::Text, Speaker::User) => {
             let plain = text.trim().trim_end_matches(['.', '!', ' ', '。', '！']).to_lowercase();
@@ -110,34 +125,42 @@ pub fn units(text: &str, kind: &BlockKind, speaker: Speaker, beside: Beside<'_>)
     };
     let kept = Kept::new(beside);
     let assistant = matches!(kind, BlockKind::Text | BlockKind::Thinking) && speaker == Speaker::Assistant;
-    let prove = |kind: UnitKind, range: &Range<usize>| {
+    let prove = move |kind: UnitKind, range: &Range<usize>| {
         let own = text.get(range.clone()).filter(|_| assistant && kind == UnitKind::Sentence)?;
         sentence(&plain_marks(own)?, &kept)
     };
-    let found = if assistant { unit::cut(text) } else { unit::turn(text) };
-    let proved = found.into_iter().map(|(kind, range)| Unit {
+    let (turn, cut) = if assistant { (None, Some(unit::cut(text))) } else { (unit::turn(text), None) };
+    turn.into_iter().chain(cut.into_iter().flatten()).map(move |(kind, range)| Unit {
         proof: all.or_else(|| prove(kind, &range)),
         kind,
         range,
-    });
-    proved.collect()
+    })
 }
 
 /// The text with plain quotes and dashes. The tables know English; text in other scripts is left alone.
-fn plain_marks(text: &str) -> Option<String> {
-    let plain = text
-        .replace(['’', '‘'], "'")
-        .replace(['“', '”'], "\"")
-        .replace('…', "...")
-        .replace(['—', '–'], " - ")
-        .replace(['\r', '\n'], " ");
-    plain.is_ascii().then_some(plain)
+fn plain_marks(text: &str) -> Option<Cow<'_, str>> {
+    if text.is_ascii() && !text.contains(['\r', '\n']) {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut plain = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '’' | '‘' => plain.push('\''),
+            '“' | '”' => plain.push('"'),
+            '…' => plain.push_str("..."),
+            '—' | '–' => plain.push_str(" - "),
+            '\r' | '\n' => plain.push(' '),
+            _ if char.is_ascii() => plain.push(char),
+            _ => return None,
+        }
+    }
+    Some(Cow::Owned(plain))
 }
 
 /// The texts of the calls beside, as written and in small letters.
 struct Kept<'a> {
     call: Option<&'a str>,
-    texts: [&'a str; 2],
+    previous: &'a Calls,
     small: OnceCell<[String; 2]>,
 }
 
@@ -147,11 +170,15 @@ impl<'a> Kept<'a> {
             Next::Call(call) => Some(call.as_ref()),
             Next::Other => None,
         };
-        Self { call, texts: [call.unwrap_or_default(), beside.previous], small: OnceCell::new() }
+        Self { call, previous: beside.previous, small: OnceCell::new() }
+    }
+
+    fn texts(&self) -> [&str; 2] {
+        [self.call.unwrap_or_default(), self.previous.text()]
     }
 
     fn small(&self) -> &[String; 2] {
-        self.small.get_or_init(|| self.texts.map(str::to_ascii_lowercase))
+        self.small.get_or_init(|| self.texts().map(str::to_ascii_lowercase))
     }
 
     /// Whether a call keeps `word`, in whatever letters.
@@ -217,7 +244,7 @@ fn holdings(text: &str, announcement: &Announcement, kept: &Kept<'_>) -> Option<
         if atom.kind == AtomKind::Negation && table().shown.contains(&own.to_ascii_lowercase()) {
             continue;
         }
-        if !kept.texts.iter().any(|call| covers(call, text, atom)) {
+        if !kept.texts().iter().any(|call| covers(call, text, atom)) {
             return None;
         }
     }
@@ -309,7 +336,7 @@ mod tests {
 
     fn by(speaker: Speaker, text: &str) -> Option<Proof> {
         let next = Next::Call("".into());
-        prove(text, &BlockKind::Text, speaker, Beside { next: &next, previous: "" })
+        prove(text, &BlockKind::Text, speaker, Beside { next: &next, previous: &Calls::default() })
     }
 
     #[test]
@@ -324,7 +351,7 @@ mod tests {
         ] {
             assert!(by(Speaker::Assistant, text).is_some(), "{text}");
         }
-        let alone = Beside { next: &Next::Other, previous: "" };
+        let alone = Beside { next: &Next::Other, previous: &Calls::default() };
         assert_eq!(prove("Let me look at it.", &BlockKind::Text, Speaker::Assistant, alone), None);
     }
 
@@ -354,7 +381,12 @@ mod tests {
     fn what_the_calls_beside_keep_may_be_named() {
         let covered = |text: &str, next: &str, previous: &str| {
             let next = Next::Call(next.into());
-            prove(text, &BlockKind::Text, Speaker::Assistant, Beside { next: &next, previous })
+            prove(
+                text,
+                &BlockKind::Text,
+                Speaker::Assistant,
+                Beside { next: &next, previous: &previous.into() },
+            )
         };
         let read = "Read\n/app/src/parse.rs\nfn lower() {}";
         assert_eq!(covered("Let me read src/parse.rs:", read, ""), Some(Proof::Covered));
@@ -373,7 +405,7 @@ mod tests {
         ] {
             assert_eq!(covered(text, read, ""), None, "{text}");
         }
-        let alone = Beside { next: &Next::Other, previous: read };
+        let alone = Beside { next: &Next::Other, previous: &read.into() };
         assert_eq!(prove("Let me read src/parse.rs:", &BlockKind::Text, Speaker::Assistant, alone), None);
     }
 
@@ -401,7 +433,7 @@ mod tests {
 
     #[test]
     fn empty_texts_are_narrative_and_sealed_reasoning_is_not() {
-        let alone = Beside { next: &Next::Other, previous: "" };
+        let alone = Beside { next: &Next::Other, previous: &Calls::default() };
         let empty = |text: &str, kind: BlockKind| prove(text, &kind, Speaker::Assistant, alone);
         assert_eq!(empty("", BlockKind::Text), Some(Proof::Empty));
         assert_eq!(empty(" \n", BlockKind::Thinking), Some(Proof::Empty));
@@ -419,7 +451,12 @@ mod tests {
 
     fn proofs(text: &str) -> Vec<Option<Proof>> {
         let next = Next::Call("".into());
-        let units = units(text, &BlockKind::Text, Speaker::Assistant, Beside { next: &next, previous: "" });
+        let units = units(
+            text,
+            &BlockKind::Text,
+            Speaker::Assistant,
+            Beside { next: &next, previous: &Calls::default() },
+        );
         units.into_iter().map(|unit| unit.proof).collect()
     }
 
@@ -442,7 +479,7 @@ mod tests {
 
     #[test]
     fn thoughts_need_no_call_and_acceptance_does() {
-        let alone = Beside { next: &Next::Other, previous: "" };
+        let alone = Beside { next: &Next::Other, previous: &Calls::default() };
         let thought = |text: &str| prove(text, &BlockKind::Thinking, Speaker::Assistant, alone);
         assert_eq!(thought("Let me think about this more carefully."), Some(Proof::Musing));
         for text in ["Understood.", "Sounds good!", "Good point.", "Let me think about `lower`."] {
@@ -455,7 +492,12 @@ mod tests {
     fn choices_and_faults_are_covered_or_kept() {
         let covered = |text: &str, next: &str, previous: &str| {
             let next = Next::Call(next.into());
-            prove(text, &BlockKind::Text, Speaker::Assistant, Beside { next: &next, previous })
+            prove(
+                text,
+                &BlockKind::Text,
+                Speaker::Assistant,
+                Beside { next: &next, previous: &previous.into() },
+            )
         };
         let edit = "Edit\nmatch token { the switch statement }";
         assert_eq!(covered("Let me update it to use a switch statement.", edit, ""), Some(Proof::Covered));
@@ -484,7 +526,7 @@ mod tests {
         #[test]
         fn a_text_is_narrative_where_each_unit_is(text in "((let me|great|now|i see|the tests) ?[a-z ]{0,9}[.!:`\"\n]{0,2} ?){0,8}") {
             let next = Next::Call("".into());
-            let beside = Beside { next: &next, previous: "" };
+            let beside = Beside { next: &next, previous: &Calls::default() };
             let units = units(&text, &BlockKind::Text, Speaker::Assistant, beside);
             let every = units.iter().all(|unit| unit.proof.is_some());
             prop_assert_eq!(prove(&text, &BlockKind::Text, Speaker::Assistant, beside).is_some(), every);

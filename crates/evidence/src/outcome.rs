@@ -91,6 +91,22 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// Whether the words of [`CODE`] stand where it looks for them: at the beginning or in the last lines. Most results say
+/// nothing of a code, and a pattern that ends at the end of the text would read all of it.
+fn may_state_code(text: &str) -> bool {
+    const HEAD_BYTES: usize = 8_192;
+    const LINES_BEHIND: usize = 5;
+    let bytes = text.as_bytes();
+    let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+    let lines = |text: &str, count: usize| memchr::memrchr_iter(b'\n', text.as_bytes()).nth(count - 1).unwrap_or(0);
+    let tail = lines(text, LINES_BEHIND).min(lines(text.trim_end(), 1));
+    let stands = |part: &[u8], words: &str| memchr::memmem::find(part, words.as_bytes()).is_some();
+    ["<returncode>", "Process exited with code ", "Exit code: "].iter().any(|words| stands(head, words))
+        || ["Command exited with code ", " completed with exit code ", "Exit Code: "]
+            .iter()
+            .any(|words| stands(bytes.get(tail..).unwrap_or_default(), words))
+}
+
 /// What shells say when a change of directory fails.
 static NOT_MOVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
@@ -119,6 +135,9 @@ impl Record {
 
     /// A code in the words of a harness, which counts only against success: the output may print such words too.
     fn failing_code(&self) -> Option<i32> {
+        if !may_state_code(&self.text) {
+            return None;
+        }
         let found = CODE.as_ref()?.captures(&self.text)?;
         let code = found.iter().skip(1).flatten().next()?.as_str().parse().ok()?;
         (code != 0).then_some(code)
@@ -141,24 +160,29 @@ impl Record {
     /// Whether every change of directory succeeded: a complaint of one that failed would stand in the output.
     fn shows_moves(&self) -> bool {
         let complains = NOT_MOVED.as_ref().is_none_or(|words| words.is_match(&self.text));
-        let whole = !LEFT_OUT.iter().any(|mark| self.text.contains(mark));
+        let whole = !LEFT_OUT.iter().any(|mark| self.says(mark));
         self.present && self.ending == Ending::Returned && whole && !complains
     }
 
     /// Whether the text is all that a call that succeeded showed.
     pub fn is_whole(&self) -> bool {
-        let failed = self.error == Some(true) || self.code().is_some_and(|code| code != 0);
-        let cut = LEFT_OUT.iter().any(|mark| self.text.contains(mark));
-        self.present && !failed && !cut && self.ending == Ending::Returned
+        let cut = || LEFT_OUT.iter().any(|mark| self.says(mark));
+        self.returned() && !cut()
     }
 
     /// Whether the shell stays where the call left it, as far as the harness says.
     pub fn keeps_directory(&self) -> bool {
-        let failed = self.error == Some(true) || self.code().is_some_and(|code| code != 0);
-        self.present
-            && !failed
-            && self.ending == Ending::Returned
-            && !self.text.contains("Shell cwd was reset")
+        self.returned() && !self.says("Shell cwd was reset")
+    }
+
+    /// Whether the call ran to its end and nothing says that it failed.
+    fn returned(&self) -> bool {
+        let failed = || self.error == Some(true) || self.code().is_some_and(|code| code != 0);
+        self.present && self.ending == Ending::Returned && !failed()
+    }
+
+    fn says(&self, words: &str) -> bool {
+        memchr::memmem::find(self.text.as_bytes(), words.as_bytes()).is_some()
     }
 
     fn shows_failure(&self, tool: ToolKind) -> bool {
@@ -299,6 +323,8 @@ impl Own<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::effect::Access;
     use crate::place::{Cwd, ProjectFacts};
@@ -308,6 +334,15 @@ mod tests {
         let report = trace(script, Cwd::at("/app"), &ProjectFacts::default(), &mut Artifacts::default());
         let (effects, _) = decide(report, record, ToolKind::Shell);
         effects.iter().filter(|one| one.kind.access() == Access::Mutation).map(|one| one.outcome).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_code_that_a_pattern_finds_is_looked_for(
+            text in "([a-z\n ]{0,9}|<returncode>|</returncode>|Process exited with code |Exit code: |Exit Code: |-?[0-9]|[\\[\\]<>.\n]|Command exited with code |<shellId: 3|The command| completed with exit code ){0,14}"
+        ) {
+            prop_assert!(may_state_code(&text) || CODE.as_ref().unwrap().captures(&text).is_none());
+        }
     }
 
     fn with(exit_code: Option<i32>, error: Option<bool>, text: &str) -> Record {

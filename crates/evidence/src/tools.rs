@@ -48,24 +48,26 @@ pub fn examine(call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
     report
 }
 
-/// Keeps the text of a script or recipe that a call showed as a whole.
-pub fn note_read(call: &ToolCall<'_>, text: &str, artifacts: &mut Artifacts) {
-    const LINES_MAX: usize = 1_500;
-    let name = plain_name(call.tool);
-    let Some(row) = table().row(&name) else { return };
-    let partial = ["/offset", "/limit", "/view_range/0", "/start_line", "/line_range"];
-    if partial.iter().any(|pointer| call.arguments.string(pointer).is_some()) {
-        return;
-    }
+/// The script or recipe that a call shows as a whole, by the name it is asked for.
+pub fn shown_recipe<'c>(call: &ToolCall<'c>) -> Option<&'c str> {
+    let row = table().row(&plain_name(call.tool))?;
+    let arguments = call.arguments;
     let shown = if row.run.is_empty() {
         let reads = row.effects.first().and_then(|effect| effect.strip_prefix("fs.read "));
-        reads.and_then(|slot| slot.split('|').find_map(|pointer| call.arguments.string(pointer)))
+        reads.and_then(|slot| slot.split('|').find_map(|pointer| arguments.string(pointer)))
     } else {
-        let script = first(call.arguments, &row.run).map(str::trim).unwrap_or_default();
+        let script = first(arguments, &row.run).map(str::trim).unwrap_or_default();
         let file = script.strip_prefix("cat ").map(str::trim);
         file.filter(|file| !file.contains(|char: char| char.is_whitespace() || "|;&<>$*'\"".contains(char)))
     };
-    let Some(file) = shown.filter(|file| is_recipe(file)) else { return };
+    let partial = ["/offset", "/limit", "/view_range/0", "/start_line", "/line_range"];
+    let whole = || partial.iter().all(|pointer| arguments.string(pointer).is_none());
+    shown.filter(|file| is_recipe(file) && whole())
+}
+
+/// Keeps the text of the script or recipe `file` that a call showed.
+pub fn note_read(call: &ToolCall<'_>, file: &str, text: &str, artifacts: &mut Artifacts) {
+    const LINES_MAX: usize = 1_500;
     let text = text.split("\n\n<system-reminder>").next().unwrap_or_default();
     if text.lines().count() < LINES_MAX {
         let path = call.places.resolve(&call.cwd, file).path;
@@ -567,11 +569,10 @@ mod tests {
         let mut artifacts = Artifacts::default();
         let show = |tool: &str, leaves: &[(&str, &str)], text: &str, artifacts: &mut Artifacts| {
             let arguments = tree(leaves);
-            note_read(
-                &ToolCall { tool, arguments: &arguments, cwd: Cwd::at("/app"), places: &places },
-                text,
-                artifacts,
-            );
+            let call = ToolCall { tool, arguments: &arguments, cwd: Cwd::at("/app"), places: &places };
+            if let Some(file) = shown_recipe(&call) {
+                note_read(&call, file, text, artifacts);
+            }
         };
         let makefile = "     1\u{2192}OUT = /etc/x\n     2\u{2192}all: clean\n     3\u{2192}\t@cp a $(OUT)\n     4\u{2192}clean:\n     5\u{2192}\trm -f b\n";
         show("Read", &[("/file_path", "/app/Makefile")], makefile, &mut artifacts);

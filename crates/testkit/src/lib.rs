@@ -11,3 +11,5 @@ pub mod memory_archive;
 pub mod conformance;
 
 pub mod shared;
+
+pub mod figure;

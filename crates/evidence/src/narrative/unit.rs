@@ -1,5 +1,6 @@
 //! Prose cut into units: sentences, list items, headings, quotations, tables, fences.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::cues;
@@ -24,19 +25,25 @@ pub enum UnitKind {
 }
 
 /// Cuts `text`. The units are in order and disjoint, and hold every character but white space and rules (`---`).
-pub(super) fn cut(text: &str) -> Vec<(UnitKind, Range<usize>)> {
-    let mut cutter = Cutter { text, units: Vec::new(), open: None };
-    for line in lines(text) {
-        cutter.line(line);
-    }
-    cutter.close();
-    cutter.units
+pub(super) fn cut(text: &str) -> impl Iterator<Item = (UnitKind, Range<usize>)> + '_ {
+    let mut cutter = Cutter { text, units: VecDeque::new(), open: None };
+    let mut lines = lines(text);
+    std::iter::from_fn(move || {
+        while cutter.units.is_empty() {
+            match lines.next() {
+                Some(line) => cutter.line(line),
+                None if cutter.open.is_some() => cutter.close(),
+                None => return None,
+            }
+        }
+        cutter.units.pop_front()
+    })
 }
 
 /// A turn as one unit.
-pub(super) fn turn(text: &str) -> Vec<(UnitKind, Range<usize>)> {
+pub(super) fn turn(text: &str) -> Option<(UnitKind, Range<usize>)> {
     let own = trimmed(text, 0..text.len());
-    if own.is_empty() { Vec::new() } else { vec![(UnitKind::Turn, own)] }
+    (!own.is_empty()).then_some((UnitKind::Turn, own))
 }
 
 /// The lines of a text without their ends.
@@ -51,7 +58,8 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
 
 struct Cutter<'t> {
     text: &'t str,
-    units: Vec<(UnitKind, Range<usize>)>,
+    /// Units that are closed and not yet handed out.
+    units: VecDeque<(UnitKind, Range<usize>)>,
     /// Lines that still may go on.
     open: Option<(Line, Range<usize>)>,
 }
@@ -112,8 +120,8 @@ impl Cutter<'_> {
         let Some((kind, range)) = self.open.take() else { return };
         match kind {
             Line::Blank => {}
-            Line::Fence { .. } => self.units.push((UnitKind::Fence, range)),
-            Line::Whole(kind) => self.units.push((kind, trimmed(self.text, range))),
+            Line::Fence { .. } => self.units.push_back((UnitKind::Fence, range)),
+            Line::Whole(kind) => self.units.push_back((kind, trimmed(self.text, range))),
             Line::Words => self.sentences(range),
         }
     }
@@ -225,7 +233,7 @@ mod tests {
         fn nothing_is_lost(text in "(\\PC{0,9}|[-#>|`~*1. \n\r]{0,4}|[a-z ]{0,9}){0,12}") {
             let units = cut(&text);
             let mut at = 0;
-            for (_, range) in &units {
+            for (_, range) in units {
                 prop_assert!(range.start >= at && range.end > range.start);
                 let between = text.get(at..range.start).unwrap();
                 prop_assert!(between.lines().all(|line| line.trim().is_empty() || is_rule(line.trim())), "{between:?}");

@@ -12,6 +12,7 @@ use strongroom_evidence::effect::{Access, EffectKind};
 use strongroom_evidence::place::{Cwd, ProjectFacts};
 use strongroom_evidence::trace::{Artifacts, Report, trace, trace_words};
 
+use testkit::figure::{figure, percent, share};
 use testkit::shared::shared;
 
 fn facts() -> ProjectFacts {
@@ -99,16 +100,15 @@ impl Score {
         self
     }
 
-    fn print(&self, name: &str) {
-        let percent = |part: usize, all: usize| format!("{part}/{all} = {}", share(part, all));
-        println!(
-            "{name}: misses {} (and {} set aside), definite {}, alarms {}",
-            percent(self.misses.len(), self.mutations),
-            self.aside,
-            percent(self.definite, self.mutations),
-            percent(self.alarms.len(), self.reads)
-        );
+    fn print(&self, name: &str, alarms: &str) {
+        let all = self.mutations + self.reads;
+        let misses = share(self.misses.len(), self.mutations);
+        let aside = share(self.aside, all);
+        figure(&format!("{name}: mutations called read or none"), misses, "< 0.5 %");
+        figure(&format!("{name}: rows set aside, each with its reason"), aside, "at most 3 %");
+        figure(&format!("{name}: reads called a mutation"), share(self.alarms.len(), self.reads), alarms);
         println!("  missed: {}", self.misses.join("\n  missed: "));
+        println!("  called definite: {}", share(self.definite, self.mutations));
     }
 
     fn assert_few_misses(&self) {
@@ -119,12 +119,6 @@ impl Score {
             self.mutations
         );
     }
-}
-
-/// A share in percent.
-fn share(part: usize, all: usize) -> String {
-    let hundredths = part * 10_000 / all.max(1);
-    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }
 
 /// The labels that mean a mutation, and those that mean none; the others say neither.
@@ -192,7 +186,7 @@ fn commands_with_known_labels_are_not_missed() {
         }
     }
     let score = score.audited();
-    score.print("command classes");
+    score.print("nah", "< 15 %");
     println!("  alarm: {}", score.alarms.join("\n  alarm: "));
     score.assert_few_misses();
     assert!(score.alarms.len() * 100 < score.reads * 15, "{} alarms of {}", score.alarms.len(), score.reads);
@@ -208,7 +202,7 @@ fn commands_with_weak_labels_are_not_missed() {
         score.add(label, line, &run(line));
     }
     let score = score.audited();
-    score.print("weak labels");
+    score.print("tldr", "none stated");
     score.assert_few_misses();
     assert!(score.alarms.len() * 100 < score.reads * 20, "{} alarms of {}", score.alarms.len(), score.reads);
 }
@@ -225,7 +219,7 @@ fn actions_of_a_cloud_go_by_their_access_level() {
         let line = format!("aws {service} {verb}");
         score.add(label, &line, &run(&line));
     }
-    score.print("cloud actions");
+    score.print("AWS access levels", "none stated");
     score.assert_few_misses();
     assert!(score.definite * 100 > score.mutations * 98);
     assert!(score.alarms.len() * 100 < score.reads * 5, "{} alarms of {}", score.alarms.len(), score.reads);
@@ -419,8 +413,12 @@ fn shell_calls_of_real_sessions_are_read() {
         calls.unknown,
         calls.classes,
         calls.suspects,
-        share(calls.suspects, nothing + calls.suspects)
+        percent(calls.suspects, nothing + calls.suspects)
     );
+    let read = calls.all - calls.unknown;
+    figure("shell calls of real sessions classified, not unknown", share(read, calls.all), ">= 99 %");
+    let alarms = share(calls.suspects, nothing + calls.suspects);
+    figure("shell calls of real sessions that read, called a mutation, at most", alarms, "< 5 %");
     for (count, program, shown) in open.iter().take(60) {
         println!("{count:5} {program:20} {shown}");
     }

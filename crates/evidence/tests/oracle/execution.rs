@@ -8,6 +8,7 @@ use strongroom_core::evidence::Certainty;
 use strongroom_evidence::effect::{Access, Effect, EffectKind as K, Target};
 use strongroom_evidence::place::{Cwd, ProjectFacts, is_inside};
 use strongroom_evidence::trace::{Artifacts, trace};
+use testkit::figure::{figure, share};
 
 use crate::lines;
 use crate::tree::{Ran, Tree, View};
@@ -182,11 +183,15 @@ fn report(found: &BTreeMap<String, Verdict>) {
         }
         rows.len()
     };
-    println!("{} lines", found.len());
     let skipped = show("SKIPPED", &|verdict| verdict.skipped.iter().cloned().collect());
     show("definite, but nothing came of it", &|verdict| verdict.unfulfilled.clone());
     let open = show("taken in by an open prediction only", &|verdict| verdict.open.clone());
     let misses = show("MISSED", &|verdict| verdict.misses.clone());
+    figure(
+        "lines run in a scratch tree with a change not predicted",
+        share(misses, found.len() - skipped),
+        "0",
+    );
     assert!(found.len() - skipped >= 300, "too few lines could be run");
     assert_eq!(misses, 0, "changes that no prediction takes in");
     assert!(open * 100 < found.len() * 15, "{open} lines are predicted by open effects only");

@@ -15,8 +15,10 @@ use strongroom::reading::Reading;
 use strongroom::transcript::SessionFiles;
 use strongroom_core::evidence::{Certainty, EvidentialClass};
 use strongroom_core::transcript::Record;
+use testkit::figure::{figure, share};
+use testkit::shared::shared;
 
-use crate::shared::{files, folder};
+use crate::walk::files;
 
 const NOT_YET: &str = include_str!("cases/not-yet.tsv");
 
@@ -33,7 +35,7 @@ struct Question {
 
 #[test]
 fn questions_of_the_shared_cases() {
-    let Some(cases) = folder("cases") else { return };
+    let Some(cases) = shared("cases") else { return };
     let listed: BTreeMap<(&str, &str), &str> = NOT_YET
         .lines()
         .filter(|line| !line.starts_with('#') && !line.is_empty())
@@ -60,7 +62,7 @@ fn questions_of_the_shared_cases() {
             (Err(why), None) => writeln!(wrong, "{}\t{}\t{why}", question.case, question.id).unwrap(),
         }
     }
-    println!("{passed} questions answered as expected, {waiting} not yet");
+    figure("questions of the shared cases answered as expected", share(passed, passed + waiting), "all");
     assert!(wrong.is_empty(), "{wrong}");
 }
 
@@ -68,9 +70,9 @@ fn questions_of_the_shared_cases() {
 /// that only reads must not be taken for one that writes.
 #[test]
 fn classes_of_the_shared_cases() {
-    let Some(cases) = folder("cases") else { return };
+    let Some(cases) = shared("cases") else { return };
     let mut wrong = String::new();
-    let (mut checked, mut whole) = (0, 0);
+    let (mut checked, mut whole, mut cases_in_all) = (0, 0, 0);
     for path in files(&cases).into_iter().filter(|path| path.ends_with("expect.md")) {
         let case = path.parent().unwrap();
         let checks = checks_of(&path);
@@ -83,9 +85,11 @@ fn classes_of_the_shared_cases() {
                 writeln!(wrong, "{} {place}: {class}: {why}", case.display()).unwrap();
             }
         }
+        cases_in_all += 1;
         whole += usize::from(wrong.len() == before);
     }
-    println!("{checked} classes compared, {whole} cases as expected");
+    println!("{checked} classes compared");
+    figure("shared cases with the expected classes", share(whole, cases_in_all), "41 of 41");
     assert!(wrong.is_empty(), "{wrong}");
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use strongroom::reading::Reading;
 use strongroom::transcript::Transcript;
 use strongroom_evidence::examine::{Examiner, ProjectFacts};
+use testkit::shared::shared;
 
-use crate::shared::{files, folder};
+use crate::walk::files;
 
 /// The files looked at, so that the test stays quick: every so many of a folder, none above a size in bytes.
 const EVERY: usize = 6;
@@ -14,7 +15,7 @@ const BYTES_MAX: u64 = 3_000_000;
 
 #[test]
 fn the_class_alone_is_the_class_of_the_whole() {
-    let Some(transcripts) = folder("transcripts") else { return };
+    let Some(transcripts) = shared("transcripts") else { return };
     let mut classes = BTreeMap::<&str, u32>::new();
     for path in files(&transcripts).into_iter().step_by(EVERY) {
         if path.metadata().map_or(u64::MAX, |facts| facts.len()) > BYTES_MAX {

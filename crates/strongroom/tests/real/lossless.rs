@@ -11,8 +11,9 @@ use strongroom::show::bytes;
 use strongroom::time::Timestamp;
 use strongroom::tokens::Budget;
 use strongroom::transcript::{SessionFiles, Transcript};
+use testkit::shared::shared;
 
-use crate::shared::{files, folder};
+use crate::walk::files;
 
 const FOLDERS: [&str; 5] =
     ["claude-code", "claude-code-fixtures", "codex", "derived/openai-chat", "derived/anthropic-messages"];
@@ -23,7 +24,7 @@ const OTHER_FORMATS: [&str; 1] = ["tests/sample_session.json"];
 const NOW: Timestamp = Timestamp::from_ms(1_790_000_000_000);
 
 fn real_files() -> Vec<PathBuf> {
-    let Some(transcripts) = folder("transcripts") else { return Vec::new() };
+    let Some(transcripts) = shared("transcripts") else { return Vec::new() };
     let all = FOLDERS.iter().flat_map(|part| files(&transcripts.join(part)));
     all.filter(|path| path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl"))
         .filter(|path| !OTHER_FORMATS.iter().any(|other| path.ends_with(other)))

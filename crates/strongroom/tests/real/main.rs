@@ -9,4 +9,4 @@ mod classes;
 #[cfg(test)]
 mod lossless;
 #[cfg(test)]
-mod shared;
+mod walk;
