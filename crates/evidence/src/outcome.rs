@@ -98,7 +98,8 @@ fn may_state_code(text: &str) -> bool {
     const LINES_BEHIND: usize = 5;
     let bytes = text.as_bytes();
     let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
-    let lines = |text: &str, count: usize| memchr::memrchr_iter(b'\n', text.as_bytes()).nth(count - 1).unwrap_or(0);
+    let lines =
+        |text: &str, count: usize| memchr::memrchr_iter(b'\n', text.as_bytes()).nth(count - 1).unwrap_or(0);
     let tail = lines(text, LINES_BEHIND).min(lines(text.trim_end(), 1));
     let stands = |part: &[u8], words: &str| memchr::memmem::find(part, words.as_bytes()).is_some();
     ["<returncode>", "Process exited with code ", "Exit code: "].iter().any(|words| stands(head, words))
