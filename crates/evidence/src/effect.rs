@@ -1,7 +1,9 @@
 //! Effects: what a tool call did or may have done.
 
 use std::fmt;
+use std::sync::Arc;
 
+use strongroom_core::digest::Digest;
 use strongroom_core::evidence::Certainty;
 
 macro_rules! kinds {
@@ -314,4 +316,17 @@ pub struct Effect {
     pub program: String,
     /// Why an opaque run is bounded: it can have touched nothing outside what the assumption names.
     pub bounded_by: Option<Assumption>,
+    /// Where in its call it comes from.
+    pub origin: Origin,
+}
+
+/// Where in its call an effect comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The 1-based number of the command in the call; 0 of a tool that is no shell.
+    pub step: usize,
+    /// The commands of the call that must have succeeded before it ran: those in front of `&&`, or of `set -e`.
+    pub requires: Arc<[usize]>,
+    /// The hash of the text that was run, where the session holds it: of the script, recipe or statements.
+    pub artifact: Option<Digest>,
 }

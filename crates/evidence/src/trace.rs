@@ -17,11 +17,12 @@ mod wrap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use strongroom_core::digest::Digest;
 use strongroom_core::evidence::Certainty;
 
 use crate::code::{self, Language};
 use crate::commands::{self, Arg, Invocation, Rule, Shape};
-use crate::effect::{Access, Assumption, Effect, EffectKind, Outcome, Privilege, Scope, Target};
+use crate::effect::{Access, Assumption, Effect, EffectKind, Origin, Outcome, Privilege, Scope, Target};
 use crate::place::{Cwd, ProjectFacts};
 use crate::shell::windows::Dialect;
 use crate::shell::{self, Link, Mode, Node, Redirect, Script, Simple, Statement, Wait};
@@ -195,6 +196,7 @@ impl Report {
             environment: None,
             program: String::new(),
             bounded_by: None,
+            origin: Origin::default(),
         };
         self.effects.push(Traced { effect, proof: Proof::Covered, hinge: Hinge::Free, rule: None });
     }
@@ -280,6 +282,10 @@ struct Tracer<'a> {
     piped: usize,
     /// Where the link leads that is being made.
     linked: Option<String>,
+    /// The commands that have succeeded where this one runs.
+    requires: Vec<usize>,
+    /// The text that is being run, where it is that of a file.
+    artifact: Option<Digest>,
 }
 
 impl<'a> Tracer<'a> {
@@ -312,6 +318,8 @@ impl<'a> Tracer<'a> {
             printed: None,
             piped: 0,
             linked: None,
+            requires: Vec::new(),
+            artifact: None,
         }
     }
 
@@ -370,6 +378,7 @@ impl<'a> Tracer<'a> {
 
     fn script(&mut self, script: &Script, guard: Guard) {
         let last = script.0.len().saturating_sub(1);
+        let outer = self.requires.len();
         for (at, statement) in script.0.iter().enumerate() {
             let covered = at == last || self.state.errexit;
             let before = self.state.cwd.clone();
@@ -378,6 +387,18 @@ impl<'a> Tracer<'a> {
             if self.state.cwd != before && !settled {
                 self.may_have_stayed(statement, before);
             }
+            if self.state.errexit {
+                self.require_last();
+            }
+        }
+        self.requires.truncate(outer);
+    }
+
+    /// What follows runs only where the last command succeeded.
+    fn require_last(&mut self) {
+        let last = self.report.commands;
+        if last > 0 && self.requires.last() != Some(&last) {
+            self.requires.push(last);
         }
     }
 
@@ -465,10 +486,14 @@ impl<'a> Tracer<'a> {
         let start = self.state.cwd.clone();
         self.statement(first, own, input);
         let mut certain = true;
+        let outer = self.requires.len();
         for (link, statement) in rest {
             certain &= *link == Link::And;
             match link {
-                Link::And if certain => self.statement(statement, own, &Input::None),
+                Link::And if certain => {
+                    self.require_last();
+                    self.statement(statement, own, &Input::None);
+                }
                 Link::And => {
                     self.branch(|tracer| tracer.statement(statement, Guard::POSSIBLE, &Input::None));
                 }
@@ -485,6 +510,7 @@ impl<'a> Tracer<'a> {
                 }
             }
         }
+        self.requires.truncate(outer);
     }
 
     fn pipe(&mut self, stages: &[Statement], guard: Guard, input: &Input) {
@@ -709,7 +735,7 @@ impl<'a> Tracer<'a> {
             let path = self.resolve(&first.text).path;
             if let Some(text) = self.artifacts.text(&path).map(str::to_owned) {
                 let words = call.words.get(1..).unwrap_or_default();
-                return self.run_text(&first.text, &text, words, call.guard);
+                return self.from_artifact(&text, |own| own.run_text(&first.text, &text, words, call.guard));
             }
         }
         self.opaque(Target::Named(first.text.clone()), call.guard);
@@ -898,6 +924,24 @@ impl<'a> Tracer<'a> {
         self.remote_system(kind, &target, guard);
     }
 
+    fn origin(&self) -> Origin {
+        Origin {
+            step: self.report.commands,
+            requires: self.requires.as_slice().into(),
+            artifact: self.artifact,
+        }
+    }
+
+    /// Runs `body` as what the text of a file does.
+    fn from_artifact<T>(&mut self, text: &str, body: impl FnOnce(&mut Self) -> T) -> T {
+        // A hash would let a secret be guessed.
+        let hash = crate::secrets::find(text).is_empty().then(|| Digest::of(text.as_bytes()));
+        let outer = std::mem::replace(&mut self.artifact, hash);
+        let value = body(self);
+        self.artifact = outer;
+        value
+    }
+
     fn push(&mut self, kind: EffectKind, (target, scope): (Target, Scope), guard: Guard, hinge: Hinge) {
         let assumption = self.rule.and_then(|rule| rule.assume.as_deref()).and_then(assumption);
         let opaque = matches!(kind, EffectKind::ExecCode | EffectKind::ExecOpaque);
@@ -914,6 +958,7 @@ impl<'a> Tracer<'a> {
             environment: self.environment.filter(|_| named).map(str::to_owned),
             program: self.program.clone(),
             bounded_by: assumption.filter(|_| opaque),
+            origin: self.origin(),
         };
         let effect = match effect.bounded_by {
             Some(_) if self.state.place.is_none() => Effect { scope: Scope::Project, ..effect },

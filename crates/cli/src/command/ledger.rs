@@ -98,6 +98,7 @@ fn notes(row: &LedgerRow) -> Vec<String> {
     notes.extend((row.renditions > 1).then(|| format!("stands in {} records, one event", row.renditions)));
     notes.extend(row.environment.as_ref().map(|env| format!("environment {env}")));
     notes.extend((row.privilege == Privilege::Root).then(|| "as root".to_owned()));
+    notes.extend(row.artifact.map(|hash| format!("runs a text with the hash {hash}")));
     notes.extend(row.bounded_by.map(|assumption| format!("bounded by {assumption:?}")));
     notes.extend(
         (row.standing == Match::Possible)
@@ -147,6 +148,8 @@ fn row_json(row: &LedgerRow) -> Value {
         "rolled_back_how": row.rolled_back.as_ref().map(|back| back.how.as_str()),
         "retry_of": row.retry_of.map(|first| format!("E{first}")),
         "renditions": row.renditions,
+        "requires": row.requires.iter().map(|seq| format!("E{seq}")).collect::<Vec<_>>(),
+        "artifact": row.artifact.map(|hash| hash.to_string()),
         "bounded_by": row.bounded_by.map(|assumption| format!("{assumption:?}")),
         "pointer": row.call.pointer,
     })

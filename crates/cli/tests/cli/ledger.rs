@@ -1,6 +1,7 @@
 //! The ledger: every effect, in order, with what shows it and what took it back.
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::home::{ClaudeSession, Home, lines};
 
@@ -44,6 +45,25 @@ fn row<'r>(rows: &'r [Value], kind: &str, nth: usize) -> &'r Value {
         .filter(|row| row["kind"] == kind)
         .nth(nth)
         .unwrap_or_else(|| panic!("no {kind} {nth} in {rows:?}"))
+}
+
+#[test]
+fn a_row_names_what_it_hangs_on_and_the_text_that_was_run() {
+    let home = Home::new();
+    let mut session = ClaudeSession::default();
+    let script = json!({ "file_path": "/srv/ws/app/clean.sh", "content": "rm -r build\n" });
+    session.call("Write", &script, "File created successfully at: /srv/ws/app/clean.sh");
+    session.call("Bash", &json!({ "command": "mkdir out && cp a.txt out/a.txt && sh clean.sh" }), "");
+    home.write("s.jsonl", session.text);
+    let rows = rows(&home, &["s.jsonl"]);
+    let (made, copied, deleted) =
+        (row(&rows, "fs.write", 1), row(&rows, "fs.write", 2), row(&rows, "fs.delete", 0));
+    assert_eq!(made["requires"], json!([]));
+    assert_eq!(copied["requires"], json!([made["id"]]), "{copied}");
+    assert!(deleted["requires"].as_array().unwrap().contains(&made["id"]), "{deleted}");
+    let hash: String = Sha256::digest("rm -r build\n").iter().map(|byte| format!("{byte:02x}")).collect();
+    assert!(deleted["artifact"].as_str().unwrap().ends_with(&hash), "{deleted}");
+    assert_eq!(copied["artifact"], Value::Null);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use strongroom_core::digest::Digest;
 use strongroom_core::evidence::Certainty;
 use strongroom_core::span::SpanIndex;
 use strongroom_core::time::Timestamp;
@@ -16,7 +17,7 @@ use super::row::{self, Row};
 use super::truth::Truth;
 use super::undo::{self, Undone};
 use super::{Citation, Options, hole};
-use crate::effect::{Assumption, Effect, EffectKind, Outcome, Privilege};
+use crate::effect::{Assumption, Effect, EffectKind, Origin, Outcome, Privilege};
 use crate::query::{Noun, Query, QueryError};
 use crate::session::{HoleKind, Scope};
 
@@ -74,6 +75,10 @@ pub struct LedgerRow {
     pub standing: Match,
     /// Why an opaque run is bounded.
     pub bounded_by: Option<Assumption>,
+    /// The rows of the same call that must have succeeded before it was tried; of a command without a row, nothing.
+    pub requires: Vec<usize>,
+    /// The hash of the script, recipe or statements that were run, where the session holds their text.
+    pub artifact: Option<Digest>,
 }
 
 /// Where a call stands.
@@ -261,7 +266,25 @@ impl<'s> Book<'s> {
             renditions: 1 + copies,
             standing,
             bounded_by: effect.bounded_by,
+            requires: self.required(at, row, &effect.origin),
+            artifact: effect.origin.artifact,
         })
+    }
+
+    /// The numbers of the rows that stand for the commands that the one at `at` hangs on.
+    fn required(&self, at: usize, row: &Row<'s>, origin: &Origin) -> Vec<usize> {
+        if origin.requires.is_empty() {
+            return Vec::new();
+        }
+        let before = self.rows.get(..at).unwrap_or_default().iter().enumerate().rev();
+        let same = before.take_while(|(_, other)| other.source == row.source && other.start == row.start);
+        let steps = same.filter_map(|(at, other)| Some((at, other.effect()?.origin.step)));
+        let mut found: Vec<usize> = steps
+            .filter(|(_, step)| origin.requires.contains(step))
+            .map(|(at, _)| Self::number(at))
+            .collect();
+        found.reverse();
+        found
     }
 }
 

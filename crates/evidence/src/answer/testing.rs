@@ -16,7 +16,7 @@ use strongroom_core::transcript::{
 use super::{Answer, Options, Strictness, answer};
 use crate::atom::{Atom, Modality, Polarity};
 use crate::content::{BlockContent, Next, SpanContent};
-use crate::effect::{Assumption, Effect, EffectKind, Outcome, Privilege, Scope as Where, Target};
+use crate::effect::{Assumption, Effect, EffectKind, Origin, Outcome, Privilege, Scope as Where, Target};
 use crate::examine::{Examination, Secret};
 use crate::query::parse;
 use crate::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView, SummaryText};
@@ -37,6 +37,7 @@ pub(super) fn effect(kind: EffectKind, target: &str) -> Effect {
         environment: None,
         program: "sh".to_owned(),
         bounded_by: None,
+        origin: Origin::default(),
     }
 }
 

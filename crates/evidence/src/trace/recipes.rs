@@ -28,16 +28,17 @@ impl Tracer<'_> {
         );
         let text =
             names.iter().find_map(|name| self.artifacts.text(&self.resolve(name).path).map(str::to_owned));
-        let Some(file) = text.and_then(|text| Makefile::read(&text)) else { return false };
+        let Some(text) = text else { return false };
+        let Some(file) = Makefile::read(&text) else { return false };
         let goals = call.invocation.operands.iter().filter(|word| !word.text.contains('='));
         let mut goals: Vec<String> = goals.map(|word| word.text.clone()).collect();
         if goals.is_empty() {
             goals.extend(file.rules.first().map(|rule| rule.target.clone()));
         }
         let Some(order) = file.order(&goals) else { return false };
-        for line in order {
-            self.run_script(&line, &[], call.guard.masked());
-        }
+        self.from_artifact(&text, |own| {
+            order.iter().for_each(|line| own.run_script(line, &[], call.guard.masked()));
+        });
         self.emit(EffectKind::None, Target::Unknown, call.guard);
         true
     }
@@ -55,7 +56,8 @@ impl Tracer<'_> {
             _ => return false,
         };
         let path = self.resolve("package.json").path;
-        let Some(scripts) = self.artifacts.text(&path).and_then(scripts) else { return false };
+        let Some(text) = self.artifacts.text(&path).map(str::to_owned) else { return false };
+        let Some(scripts) = scripts(&text) else { return false };
         if !scripts.iter().any(|(own, _)| own == name) {
             return false;
         }
@@ -63,7 +65,8 @@ impl Tracer<'_> {
         for stage in [format!("pre{name}"), name.clone(), format!("post{name}")] {
             if let Some((_, script)) = scripts.iter().find(|(own, _)| *own == stage) {
                 let behind = if stage == *name { words.join(" ") } else { String::new() };
-                self.run_script(&format!("{script} {behind}"), &[], call.guard.masked());
+                let script = format!("{script} {behind}");
+                self.from_artifact(&text, |own| own.run_script(&script, &[], call.guard.masked()));
             }
         }
         true

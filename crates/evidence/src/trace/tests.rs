@@ -49,6 +49,44 @@ fn composition_decides_what_certainly_runs() {
     }
 }
 
+/// For each mutation its command in the script, and those that must have succeeded before.
+fn origins(script: &str) -> Vec<(usize, Vec<usize>)> {
+    let mutations =
+        run(script).effects.into_iter().filter(|one| one.effect.kind.access() == Access::Mutation);
+    mutations.map(|one| (one.effect.origin.step, one.effect.origin.requires.to_vec())).collect()
+}
+
+#[test]
+fn what_must_have_succeeded_before_is_named() {
+    let cases: &[(&str, &[(usize, &[usize])])] = &[
+        ("rm a && rm b", &[(1, &[]), (2, &[1])]),
+        ("rm a; rm b", &[(1, &[]), (2, &[])]),
+        ("cat x | sort && rm b && rm c; rm d", &[(3, &[2]), (4, &[2, 3]), (5, &[])]),
+        ("rm a && (rm b; rm c) && rm d", &[(1, &[]), (2, &[1]), (3, &[1]), (4, &[1, 3])]),
+        ("set -e; rm a; rm b", &[(2, &[1]), (3, &[1, 2])]),
+        ("f() { rm a && rm b; }; f && rm c", &[(2, &[]), (3, &[2]), (4, &[3])]),
+        ("rm a || rm b", &[(1, &[]), (2, &[])]),
+    ];
+    for (script, expected) in cases {
+        let expected: Vec<(usize, Vec<usize>)> =
+            expected.iter().map(|(step, needs)| (*step, needs.to_vec())).collect();
+        assert_eq!(origins(script), expected, "{script}");
+    }
+}
+
+#[test]
+fn what_a_script_does_names_the_text_that_was_run() {
+    let text = "rm a\n";
+    let report = run("printf x > y; cat > t.sh <<'EOF'\nrm a\nEOF\nbash t.sh; rm b");
+    let named = |target: &str| {
+        let own = report.effects.iter().find(|one| one.effect.target.words() == target);
+        own.map(|one| one.effect.origin.artifact)
+    };
+    assert_eq!(named("/app/a"), Some(Some(Digest::of(text.as_bytes()))));
+    assert_eq!(named("/app/b"), Some(None));
+    assert_eq!(named("/app/t.sh"), Some(None));
+}
+
 #[test]
 fn heredocs_are_data_or_code_by_their_consumer() {
     let cases: &[(&str, &[&str])] = &[

@@ -234,8 +234,10 @@ fn statements(tracer: &mut Tracer<'_>, call: &Call<'_>, database: &str, sql: &[&
     }
     for file in files {
         let path = tracer.resolve(&file.text).path;
-        let text = tracer.artifacts.text(&path).map(str::to_owned);
-        tracer.sql(text.as_deref().unwrap_or("unknown"), database, call.guard);
+        match tracer.artifacts.text(&path).map(str::to_owned) {
+            Some(text) => tracer.from_artifact(&text, |own| own.sql(&text, database, call.guard)),
+            None => tracer.sql("unknown", database, call.guard),
+        }
     }
     if !sql.is_empty() || !files.is_empty() {
         return;

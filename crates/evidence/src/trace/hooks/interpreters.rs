@@ -86,8 +86,8 @@ fn script_file(tracer: &mut Tracer<'_>, call: &Call<'_>, language: Language, fil
     let path = tracer.resolve(&file.text).path;
     match tracer.artifacts.text(&path).map(str::to_owned) {
         Some(text) => {
-            let text = code::with_arguments(language, &text, words_behind(call, file));
-            tracer.run_code(language, &text, call.guard);
+            let code = code::with_arguments(language, &text, words_behind(call, file));
+            tracer.from_artifact(&text, |own| own.run_code(language, &code, call.guard));
         }
         None => tracer.opaque(Target::Named(file.text.clone()), call.guard),
     }
@@ -251,7 +251,8 @@ pub(super) fn shell(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
             match tracer.artifacts.text(&path).map(str::to_owned) {
                 Some(text) => {
                     let guard = Guard { proof: Proof::Masked, ..call.guard };
-                    tracer.nested_with(&Arg::literal(text), behind, guard);
+                    let script = Arg::literal(&text);
+                    tracer.from_artifact(&text, |own| own.nested_with(&script, behind, guard));
                 }
                 None => tracer.opaque(Target::Named(file.text.clone()), call.guard),
             }
