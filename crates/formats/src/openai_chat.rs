@@ -113,7 +113,7 @@ fn tool_call(whole: Value<'_>, inside: Value<'_>, id: Option<String>, pointer: S
 fn result(value: Value<'_>, role: &str) -> Block {
     let call_id =
         owned(value, "tool_call_id").or_else(|| owned(value, "name").filter(|_| role == "function"));
-    let cuts = value.get("content").into_iter().flat_map(|content| outcome::cuts(content.raw())).collect();
+    let cuts = value.get("content").map(outcome::cuts).unwrap_or_default();
     let facts = BlockKind::Result(ResultFacts { call_id, cuts, ..ResultFacts::default() });
     match value.get("content") {
         Some(content) => Block {

@@ -22,6 +22,10 @@ const ENDINGS: [(&str, Ending); 5] = [
 const CUT_MARKS: [&str; 4] =
     [" characters truncated]", " lines truncated]", " tokens truncated", " chars truncated"];
 
+/// What harnesses and editors of context leave where a result stood: Claude Code and OpenCode, LangChain.
+const PLACEHOLDERS: [&str; 3] =
+    ["[Old tool result content cleared]", "[Old tool result content cleared to save context]", "[cleared]"];
+
 /// What the harness puts in front of a preview whose full text it moved into a file.
 pub(crate) const PERSISTED: &str = "<persisted-output>";
 
@@ -43,7 +47,7 @@ pub(crate) fn complete(facts: &mut ResultFacts, content: Value<'_>) {
     if facts.error == Some(true) {
         failed(facts, &head, content.raw());
     }
-    facts.cuts.extend(cuts(content.raw()));
+    facts.cuts.extend(cuts(content));
     if head.starts_with(PERSISTED) {
         facts.cuts.push(Cut::Truncated("only a preview of the output".to_owned()));
     }
@@ -73,9 +77,14 @@ pub(crate) fn leading_number(text: &str) -> Option<i32> {
 }
 
 /// The cuts that marks in the raw text of a result name.
-pub(crate) fn cuts(raw: &[u8]) -> impl Iterator<Item = Cut> {
-    CUT_MARKS.into_iter().filter_map(|mark| {
-        digits_before(raw, mark)
-            .map(|number| Cut::Truncated(format!("{number}{}", mark.trim_end_matches(']'))))
-    })
+pub(crate) fn cuts(content: Value<'_>) -> Vec<Cut> {
+    let head = head(content);
+    if PLACEHOLDERS.contains(&head.trim()) {
+        return vec![Cut::Placeholder(format!("the result was replaced by {}", head.trim()))];
+    }
+    let cut = |mark: &str| {
+        let number = digits_before(content.raw(), mark)?;
+        Some(Cut::Truncated(format!("{number}{}", mark.trim_end_matches(']'))))
+    };
+    CUT_MARKS.into_iter().filter_map(cut).collect()
 }

@@ -12,7 +12,7 @@ use strongroom_core::range::ByteRange;
 use strongroom_core::span::{SpanIndex, SpanKind};
 use strongroom_core::summary::FIRST_WORDS;
 use strongroom_core::transcript::{
-    Arguments, BlockKind, Bytes, Cut, Level, Record, SideKind, TextRange, Visibility,
+    Arguments, BlockKind, Bytes, Cut, Level, Record, SideKind, Speaker, TextRange, Visibility,
 };
 use strongroom_core::vault::{BoundSpan, CompactionRecord, Registry as _, Remains, Revision};
 use strongroom_evidence::answer::{Answer, Options, Strictness, answer};
@@ -244,6 +244,10 @@ impl Asked {
             self.holes.push(Hole { text: text.to_owned(), ..hole(reading.transcript, record, kind, why) });
         };
         match span.kind() {
+            // A mark that the harness put there says nothing of the work.
+            SpanKind::Opaque
+                if span.content.blocks.iter().all(|block| block.block.speaker == Speaker::Harness)
+                    && !span.content.blocks.is_empty() => {}
             SpanKind::Opaque => note(HoleKind::Unreadable, "a record that cannot be read".to_owned(), ""),
             SpanKind::Call if span.content.span.open => {
                 note(HoleKind::NoResult, "a call without result".to_owned(), "");

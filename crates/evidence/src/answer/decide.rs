@@ -13,7 +13,7 @@ use super::position::{Lie, Positions};
 use super::report::{self, Report};
 use super::row::{self, Row, What};
 use super::secret::Secrets;
-use super::select::{self, Found};
+use super::select::{self, Asks, Found};
 use super::{Answer, Finding, Options, PassedOver, Searched, Verdict, facet, image, statement};
 use crate::effect::{Assumption, Outcome};
 use crate::query::{Clause, Field, Form, Noun, Query, QueryError, Sign};
@@ -91,14 +91,15 @@ pub(super) fn decide(query: &Query, scope: &Scope<'_>, options: &Options<'_>) ->
     let ground = Ground::of(scope);
     let first = ground.compile(&query.clause, options)?;
     let case = ground.case(query, &first, options);
-    let mut found = select::find(scope, &first, case.positions, options)?;
     let Some(order) = &query.order else {
-        let draft = case.form(query.form.unwrap_or(query.clause.noun.default_form()), &found)?;
-        return case.assemble(draft);
+        let form = query.form.unwrap_or(query.clause.noun.default_form());
+        let found = select::find(scope, &first, case.positions, options, Asks::of(Some(form)))?;
+        return case.assemble(case.form(form, &found)?);
     };
+    let mut found = select::find(scope, &first, case.positions, options, Asks::of(query.form))?;
     let second = ground.compile(&order.clause, options)?;
     let other = ground.case(query, &second, options);
-    let against = select::find(scope, &second, other.positions, options)?;
+    let against = select::find(scope, &second, other.positions, options, Asks::Requests)?;
     let Some(form) = query.form else { return relate(&case, &found, &other, &against) };
     let Some(mark) = select::picked(&against, order.pick) else {
         return other.one_side_missing(&against);

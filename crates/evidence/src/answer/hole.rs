@@ -107,7 +107,11 @@ fn could_be<'s>(hole: &Hole, row: &Row<'s>, clause: &Compiled<'_>, positions: &P
     };
     let fits = |field: Field, term: &super::matching::Compact| match field {
         Field::At | Field::From | Field::To => Truth::any(term.atoms().map(|atom| {
-            Window::read(field, atom).map_or(Truth::Maybe, |window| positions.test(&window, row))
+            let window = Window::read(field, atom);
+            // The lines of a lost original have numbers of their own.
+            let lost = hole.kind == HoleKind::OriginalGone;
+            let window = window.filter(|window| !lost || positions.is_here(window, row));
+            window.map_or(Truth::Maybe, |window| positions.test(&window, row))
         })),
         Field::Session => term.meets_whole(Some(session_of(row.view, row.start.record))),
         _ => term.meets_whole(agent_of(row.view, row.start.record)),

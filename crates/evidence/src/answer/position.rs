@@ -110,6 +110,13 @@ impl<'s> Positions<'s> {
         }
     }
 
+    /// Whether the place of a window lies in the row's source, as far as it has lines.
+    pub(super) fn is_here(&self, window: &Window, row: &Row<'_>) -> bool {
+        let Place::Record(line) = window.place else { return true };
+        let last = row.view.index.records.last().and_then(|record| record.line);
+        last.is_none_or(|last| line <= last)
+    }
+
     fn test_compaction(&self, n: u32, side: Side, row: &Row<'_>) -> Truth {
         let nth = usize::try_from(n).unwrap_or(usize::MAX) - 1;
         if let Some(record) = self.boundaries.get(row.source).and_then(|own| own.get(nth)) {

@@ -6,7 +6,8 @@ use strongroom_core::evidence::AtomKind;
 use strongroom_core::range::ByteRange;
 use strongroom_core::span::SpanKind;
 use strongroom_core::transcript::{
-    Argument, Block, BlockKind, BlockRef, Ending, Record, RecordKind, ResultFacts, Scalar, Speaker, Usage,
+    Argument, Block, BlockKind, BlockRef, Cut, Ending, Record, RecordKind, ResultFacts, Scalar, Speaker,
+    Usage,
 };
 
 use super::agents::State;
@@ -211,6 +212,11 @@ pub(super) fn call_pieces<'s>(examined: &'s ExaminedSpan<'s>) -> Vec<Piece<'s>> 
     pieces
 }
 
+/// Whether a placeholder stands where the result was: it is none, and matches nothing.
+fn is_replaced(facts: &ResultFacts) -> bool {
+    facts.cuts.iter().any(|cut| matches!(cut, Cut::Placeholder(_)))
+}
+
 /// What the tool returned: result texts first, side data only where there is no other.
 pub(super) fn result_pieces<'s>(examined: &'s ExaminedSpan<'s>) -> Vec<Piece<'s>> {
     let texts = |wanted: fn(&BlockKind) -> bool| -> Vec<Piece<'s>> {
@@ -220,7 +226,7 @@ pub(super) fn result_pieces<'s>(examined: &'s ExaminedSpan<'s>) -> Vec<Piece<'s>
             .map(Piece::of_block)
             .collect()
     };
-    let results = texts(|kind| matches!(kind, BlockKind::Result(_)));
+    let results = texts(|kind| matches!(kind, BlockKind::Result(facts) if !is_replaced(facts)));
     if results.is_empty() { texts(|kind| matches!(kind, BlockKind::SideData { .. })) } else { results }
 }
 
@@ -277,7 +283,8 @@ pub(super) fn calls<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
 
 pub(super) fn results<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     let returned = |at: &At<'s>| {
-        at.examined.content.span.kind == SpanKind::OrphanResult || result_facts(at.examined).next().is_some()
+        at.examined.content.span.kind == SpanKind::OrphanResult
+            || result_facts(at.examined).any(|facts| !is_replaced(facts))
     };
     let mut rows = Vec::new();
     for at in spans(scope).filter(returned) {

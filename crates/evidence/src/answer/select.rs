@@ -11,7 +11,7 @@ use super::truth::Truth;
 use super::values::{self, Keys};
 use super::{Options, agents, possible};
 use crate::effect::Outcome;
-use crate::query::{Clause, Field, Noun, Ordering, Pick, QueryError, Relation, Sign, Value};
+use crate::query::{Clause, Field, Form, Noun, Ordering, Pick, QueryError, Relation, Sign, Value};
 use crate::session::{Hole, Scope};
 
 /// What was found for a clause.
@@ -90,7 +90,23 @@ pub(super) enum Standing {
     Nothing,
 }
 
-fn standing(row: &Row<'_>, clause: &Compiled<'_>) -> Standing {
+/// What is asked of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// Whether it was done: a refused one was not.
+    Done,
+    /// Which were requested, refused ones included.
+    Requests,
+}
+
+impl Asks {
+    /// What a form asks; an order without a form asks for requests.
+    pub(super) fn of(form: Option<Form>) -> Self {
+        if form == Some(Form::Ever) { Self::Done } else { Self::Requests }
+    }
+}
+
+fn standing(row: &Row<'_>, clause: &Compiled<'_>, what: Asks) -> Standing {
     let asks =
         |field: Field| clause.terms.iter().any(|term| term.field == Some(field) && term.sign == Sign::Holds);
     if let Some(effect) = row.effect() {
@@ -108,7 +124,9 @@ fn standing(row: &Row<'_>, clause: &Compiled<'_>) -> Standing {
     }
     match (&row.what, row.outcome()) {
         // A refused call was asked for and did not run.
-        (What::Call, Some(Outcome::Refused)) if !asks(Field::Outcome) => Standing::Nothing,
+        (What::Call, Some(Outcome::Refused)) if what == Asks::Done && !asks(Field::Outcome) => {
+            Standing::Nothing
+        }
         _ => Standing::Done,
     }
 }
@@ -119,13 +137,14 @@ pub(super) fn find<'s>(
     clause: &Compiled<'_>,
     positions: &Positions<'s>,
     options: &Options<'_>,
+    what: Asks,
 ) -> Result<Found<'s>, QueryError> {
     let mut found = Found { holes: hole::blocking(scope, clause, positions), ..Found::default() };
     let asked =
         clause.terms.iter().any(|term| term.field == Some(Field::Outcome) && term.sign == Sign::Holds);
     for row in candidates(scope, clause.clause, options)? {
         let truth = clause.test(&row, positions, Leave::Nothing);
-        match (truth, standing(&row, clause)) {
+        match (truth, standing(&row, clause, what)) {
             (Truth::No, _) if asked && was_attempt(&row, clause, positions) => found.negative.push(row),
             (Truth::No, _) | (Truth::Maybe, Standing::Nothing) => {}
             (Truth::Yes, Standing::Done) => found.yes.push(row),

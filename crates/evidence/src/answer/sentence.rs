@@ -252,7 +252,7 @@ fn singular(word: &str) -> String {
 fn value<'s>(case: &Case<'_, 's>, text: &str, says: Says) -> Result<Answer, QueryError> {
     let Some((_, wanted, own)) = given(text) else { return unverified(case, None) };
     let says = if own == Says::No { Says::No } else { says };
-    let mut found = select::find(case.scope, case.clause, case.positions, case.options)?;
+    let mut found = select::find(case.scope, case.clause, case.positions, case.options, select::Asks::Done)?;
     // What an assistant says is what is to be shown, and shows nothing.
     found.yes.retain(|row| {
         let spoken = row.own.first().and_then(|piece| row.view.index.block(piece.at));

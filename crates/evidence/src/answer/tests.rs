@@ -151,6 +151,12 @@ fn a_refused_call_is_a_call_that_did_not_run() {
     );
     check(&t, "calls cmd:rm arg:-rf", Verdict::Supported, "no: 1 attempt, refused");
     check(&t, "calls cmd:rm outcome:refused", Verdict::Supported, "yes");
+    check(&t, "count calls cmd:rm", Verdict::Supported, "1");
+    check(&t, "first calls cmd:rm", Verdict::Supported, "");
+    t.bash("ls", "a", vec![effect(Kind::FsRead, "a")]);
+    check(&t, "calls cmd:rm before calls cmd:ls", Verdict::Supported, "before");
+    check(&t, "calls cmd:rm before calls cmd:lsof", Verdict::Absent, "");
+    check(&t, "count effects kind:fs.delete", Verdict::Absent, "0");
     check(&t, "changes deleted", Verdict::Supported, "no");
 }
 
@@ -248,6 +254,15 @@ fn holes_block_only_what_they_could_hide() {
             "{kind:?}"
         );
     }
+}
+
+#[test]
+fn a_line_that_only_a_lost_original_had_is_not_searched() {
+    let mut t = Written::new();
+    t.bash("ls", "a b", vec![effect(Kind::FsRead, ".")]).hole(HoleKind::OriginalGone, "");
+    t.bash("ls c", "", vec![effect(Kind::FsRead, "c")]);
+    check(&t, "list calls cmd:rm from:L37 to:L37", Verdict::Insufficient, "");
+    check(&t, "list calls cmd:rm from:L3", Verdict::Absent, "no");
 }
 
 #[test]

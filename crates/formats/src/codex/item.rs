@@ -247,7 +247,7 @@ fn read_output(facts: &mut ResultFacts, output: Value<'_>) {
     if head.starts_with("{\"output\":") {
         facts.exit_code = facts.exit_code.or_else(|| older_exit_code(output));
     }
-    facts.cuts.extend(outcome::cuts(output.raw()));
+    facts.cuts.extend(outcome::cuts(output));
     if facts.cuts.is_empty()
         && memchr::memmem::find(output.raw(), b"Warning: truncated output (original token count: ").is_some()
     {

@@ -111,6 +111,29 @@ fn a_stored_output_with_another_hash_is_no_evidence() {
 }
 
 #[test]
+fn a_placeholder_is_no_result() {
+    let call = r#"[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"cat notes"}}]"#;
+    let result =
+        r#"[{"type":"tool_result","tool_use_id":"t1","content":"[Old tool result content cleared]"}]"#;
+    let own = folder(&[("user", "\"look\""), ("assistant", call), ("user", result)]);
+    for query in ["list results arg:notes", "ever results zebra", "ever results cleared"] {
+        let answer = own.ask(query);
+        assert_eq!(answer.verdict, Verdict::Insufficient, "{query}: {answer:?}");
+    }
+    assert_eq!(own.ask("count calls arg:notes").answer.as_deref(), Some("1"));
+}
+
+#[test]
+fn a_mark_of_the_harness_hides_nothing() {
+    let mark = r#"[{"type":"fallback","from":{"model":"a"},"to":{"model":"b"}}]"#;
+    let own = folder(&[("user", "\"look\""), ("assistant", mark), ("assistant", "\"done\"")]);
+    assert_eq!(own.ask("ever calls cmd:git").verdict, Verdict::Absent);
+    let unknown = r#"[{"type":"hologram","text":"git push"}]"#;
+    let own = folder(&[("user", "\"look\""), ("assistant", unknown)]);
+    assert_eq!(own.ask("ever calls cmd:git").verdict, Verdict::Insufficient);
+}
+
+#[test]
 fn a_child_that_speaks_only_in_progress_lines_is_missing() {
     let mut lines = vec![line(1, "user", "\"look\""), line(2, "assistant", "\"ok\"")];
     let own = Folder::new(&lines.iter().map(String::as_str).collect::<Vec<_>>());
