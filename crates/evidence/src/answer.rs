@@ -19,6 +19,7 @@ mod repeat;
 mod report;
 mod row;
 mod rule;
+mod search;
 mod secret;
 mod select;
 mod sentence;
@@ -41,6 +42,7 @@ pub use conflict::{Conflict, ConflictKind, Conflicts, conflicts};
 pub use ledger::{CallPlace, Gap, Ledger, LedgerRow, Match, Reversibility, RolledBack, ledger};
 pub use render::render_text;
 pub use repeat::{CallRow, Calls, Repeat, calls};
+pub use search::{Hit, Hits, Needle, Search, search};
 pub use secret::Masker;
 pub use sentence::weigh;
 

@@ -1,6 +1,7 @@
 //! The session as it is asked: sources with their examined spans, and the holes between them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
@@ -29,8 +30,8 @@ pub struct SourceView<'a> {
 pub struct ExaminedSpan<'a> {
     /// The decoded span.
     pub content: SpanContent<'a>,
-    /// What it proves.
-    pub examination: Examination,
+    /// What it proves; shared, since many questions are asked of one examination.
+    pub examination: Arc<Examination>,
     /// The pointer that leads to it, where it was reclaimed from the file that is asked about.
     pub pointer: Option<Pointer>,
 }

@@ -30,6 +30,7 @@ pub struct ToolCall<'a> {
 pub fn examine(call: &ToolCall<'_>, artifacts: &mut Artifacts) -> Report {
     let name = plain_name(call.tool);
     let mut report = match table().row(&name) {
+        _ if is_own(call.tool) => Report::default(),
         Some(row) => row.examine(call, artifacts),
         None => by_verb(call.tool),
     };
@@ -153,6 +154,17 @@ pub fn is_shell(tool: &str) -> bool {
     table().row(&plain_name(tool)).is_some_and(|row| !row.run.is_empty())
 }
 
+/// Whether a tool is one of ours, as harnesses name the tools of a server: by the server's name and the tool's.
+///
+/// What it returns is made from the session, and so is no evidence of it.
+pub fn is_own(tool: &str) -> bool {
+    let name = plain_name(tool);
+    let parts = name.rsplit_once("__").or_else(|| name.rsplit_once('.'));
+    parts.is_some_and(|(server, own)| {
+        server.contains("strongroom") && table().own.iter().any(|name| name == own)
+    })
+}
+
 /// What a call of a shell asks it to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -187,6 +199,8 @@ struct Table {
     persistent: Vec<String>,
     /// What stands in front of the names of tools that work on this machine.
     local: Vec<String>,
+    /// The tools of this project's own server.
+    own: Vec<String>,
     tool: Vec<Row>,
     verbs: Verbs,
 }
@@ -478,6 +492,16 @@ mod tests {
             format!("{}{possible} {} {}", one.effect.kind.word(), one.effect.target.words(), one.effect.scope)
         };
         report.effects.iter().map(word).collect()
+    }
+
+    #[test]
+    fn our_own_tools_are_known_by_server_and_name() {
+        for own in ["mcp__strongroom__evidence_ask", "mcp__plugin_strongroom_strongroom__evidence_claim"] {
+            assert!(is_own(own), "{own}");
+        }
+        for other in ["evidence_ask", "mcp__github__evidence_ask", "mcp__strongroom__write_file", "Bash"] {
+            assert!(!is_own(other), "{other}");
+        }
     }
 
     #[test]

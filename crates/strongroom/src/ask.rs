@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use strongroom_archive::Archive;
 use strongroom_core::digest::Digest;
@@ -16,12 +17,13 @@ use strongroom_core::transcript::{
 };
 use strongroom_core::vault::{BoundSpan, CompactionRecord, Registry as _, Remains, Revision};
 use strongroom_evidence::answer::{Answer, Options, Strictness, answer};
+use strongroom_evidence::examine::Examination;
 use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
 
 use crate::custody::{LostPiece, restore, revision_of_prefix};
 use crate::lineage::{Lineage, may_be_summary, stub_in, trace};
-use crate::reading::{ReadSpan, Reading};
+use crate::reading::{ReadSpan, Reading, contents};
 use crate::transcript::{Output, SessionFiles, Transcript};
 
 /// How many compactions are followed back.
@@ -35,6 +37,8 @@ struct Prepared {
     agent: Option<String>,
     leave_out: BTreeSet<SpanIndex>,
     pointers: BTreeMap<SpanIndex, Pointer>,
+    /// One for each span, in order: examining costs far more than decoding, and is done once.
+    examined: Vec<Arc<Examination>>,
 }
 
 /// The full output of a call, from a side file.
@@ -48,12 +52,15 @@ struct FullOutput {
 }
 
 /// Sessions made ready to be asked.
-#[derive(Debug, Default)]
+///
+/// A clone shares what was read and examined.
+#[derive(Debug, Clone, Default)]
 pub struct Asked {
-    sources: Vec<Prepared>,
-    outputs: Vec<FullOutput>,
+    sources: Vec<Arc<Prepared>>,
+    outputs: Vec<Arc<FullOutput>>,
     holes: Vec<Hole>,
     lost: Vec<LostSpan>,
+    traced: bool,
 }
 
 /// A reclaimed span whose original cannot be read.
@@ -113,6 +120,7 @@ impl Asked {
         let reading = Reading::uncounted(&transcript)?;
         let traced =
             archive.map_or(Ok(crate::lineage::Traced::default()), |archive| trace(&reading, archive))?;
+        self.traced |= reading.spans.iter().any(|span| may_be_summary(span) || stub_in(span).is_some());
         let mut leave_out: BTreeSet<SpanIndex> = BTreeSet::new();
         let mut pointers = BTreeMap::new();
         let mut original = None;
@@ -148,16 +156,17 @@ impl Asked {
             }
         }
         self.note_holes(&reading, &mut leave_out);
-        drop(reading);
+        let examined = reading.spans.into_iter().map(|span| span.examination).collect();
         if let Some(original) = original {
             let record = traced.lineage.as_ref().map(|lineage| &lineage.record.spans);
             self.collect(original, session, archive, depth - 1)?;
-            if let (Some(spans), Some(last)) = (record, self.sources.last_mut()) {
+            if let (Some(spans), Some(last)) = (record, self.sources.last_mut().and_then(Arc::get_mut)) {
                 last.add_pointers(spans, traced.lineage.as_ref().map(|lineage| lineage.record.tag));
             }
         }
         let agent = transcript.agent().map(str::to_owned);
-        self.sources.push(Prepared { transcript, session: session.to_owned(), agent, leave_out, pointers });
+        let session = session.to_owned();
+        self.sources.push(Arc::new(Prepared { transcript, session, agent, leave_out, pointers, examined }));
         Ok(())
     }
 
@@ -208,6 +217,9 @@ impl Asked {
     fn note_holes(&mut self, reading: &Reading<'_>, leave_out: &mut BTreeSet<SpanIndex>) {
         let mut past = false;
         for span in &reading.spans {
+            if is_own(span) {
+                leave_out.insert(span.index());
+            }
             let known = leave_out.contains(&span.index());
             let looks_like_ours = stub_in(span).is_some()
                 || may_be_summary(span)
@@ -296,12 +308,12 @@ impl Asked {
                 self.holes.push(hole(main, record, HoleKind::Unreadable, why));
             }
             (None, Ok(text)) => {
-                self.outputs.push(FullOutput {
+                self.outputs.push(Arc::new(FullOutput {
                     main: main.name().to_owned(),
                     call_id: output.call_id,
                     name: output.place,
                     text,
-                });
+                }));
             }
         }
     }
@@ -356,6 +368,25 @@ impl Asked {
         Some(SideText { source, at, name: output.name.clone(), text: output.text.clone() })
     }
 
+    /// Adds everything that `other` holds; nothing is read again.
+    pub fn join(&mut self, other: &Self) {
+        self.sources.extend(other.sources.iter().cloned());
+        self.outputs.extend(other.outputs.iter().cloned());
+        self.holes.extend(other.holes.iter().cloned());
+        self.lost.extend(other.lost.iter().cloned());
+        self.traced |= other.traced;
+    }
+
+    /// Whether it holds summaries, whose originals the archive is asked for.
+    pub fn holds_summaries(&self) -> bool {
+        self.traced
+    }
+
+    /// How many records of it there are.
+    pub fn records(&self) -> usize {
+        self.sources.iter().map(|source| source.transcript.index().records.len()).sum()
+    }
+
     /// The names of the sources, in order.
     pub fn names(&self) -> Vec<&str> {
         self.sources.iter().map(|source| source.transcript.name()).collect()
@@ -364,15 +395,13 @@ impl Asked {
 
 impl Prepared {
     fn view(&self) -> Result<SourceView<'_>> {
-        let reading = Reading::uncounted(&self.transcript)?;
-        let spans = reading
-            .spans
-            .into_iter()
-            .filter(|span| !self.leave_out.contains(&span.index()))
-            .map(|span| ExaminedSpan {
-                pointer: self.pointers.get(&span.index()).copied(),
-                content: span.content,
-                examination: span.examination,
+        let contents = contents(&self.transcript)?.into_iter().zip(&self.examined);
+        let spans = contents
+            .filter(|(content, _)| !self.leave_out.contains(&content.span.index))
+            .map(|(content, examination)| ExaminedSpan {
+                pointer: self.pointers.get(&content.span.index).copied(),
+                content,
+                examination: Arc::clone(examination),
             })
             .collect();
         Ok(SourceView {
@@ -424,6 +453,14 @@ impl RawMap for Asked {
         let bytes = self.sources.get(source)?.transcript.source();
         strongroom_formats::text(bytes, range).ok()
     }
+}
+
+/// Whether a span is a call of one of our own tools: what it returned is made from the session.
+fn is_own(span: &ReadSpan<'_>) -> bool {
+    span.content.blocks.iter().any(|block| match &block.block.kind {
+        BlockKind::Call(call) => strongroom_evidence::tools::is_own(&call.tool),
+        _ => false,
+    })
 }
 
 /// The SHA-256 that the result of `call_id` names for what was stored beside the transcript.

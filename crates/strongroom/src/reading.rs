@@ -1,5 +1,7 @@
 //! Reading: every span decoded, keyed, counted and examined.
 
+use std::sync::Arc;
+
 use strongroom_core::deposit::span_hash;
 use strongroom_core::digest::{ContentKey, Hasher, SpanHash};
 use strongroom_core::error::Result;
@@ -20,7 +22,7 @@ pub struct ReadSpan<'a> {
     /// The decoded span, copies of it left out.
     pub content: SpanContent<'a>,
     /// What it proves.
-    pub examination: Examination,
+    pub examination: Arc<Examination>,
     /// The hash over what it says.
     pub key: ContentKey,
     /// What it costs in the next request, copies included; nothing in a reading that does not count.
@@ -81,13 +83,12 @@ impl<'a> Reading<'a> {
     fn with(transcript: &'a Transcript, counting: Counting) -> Result<Self> {
         let facts = ProjectFacts { cwd: transcript.cwd().map(str::to_owned), home: None };
         let mut examiner = Examiner::new(facts);
-        let decoded = transcript.spans().spans.iter().map(|span| decode(transcript, span, counting));
-        let decoded = decoded.collect::<Result<Vec<_>>>()?;
+        let decoded = decode_all(transcript, counting)?;
         let nexts = nexts(&decoded);
         let mut spans = Vec::with_capacity(decoded.len());
         for ((mut content, tokens), next) in decoded.into_iter().zip(nexts) {
             content.next = next;
-            let examination = examiner.examine(&content);
+            let examination = Arc::new(examiner.examine(&content));
             let in_context = in_context(transcript.index(), content.span);
             spans.push(ReadSpan { key: content_key(&content), examination, tokens, in_context, content });
         }
@@ -150,6 +151,18 @@ impl<'a> Reading<'a> {
     pub fn span(&self, index: SpanIndex) -> Option<&ReadSpan<'a>> {
         self.spans.get(usize::try_from(index.0).ok()?)
     }
+}
+
+/// Every span of `transcript` decoded, in order, without what follows it and without being examined.
+///
+/// # Errors
+/// `Unavailable` when the bytes cannot be read.
+pub fn contents(transcript: &Transcript) -> Result<Vec<SpanContent<'_>>> {
+    Ok(decode_all(transcript, Counting::Off)?.into_iter().map(|(content, _)| content).collect())
+}
+
+fn decode_all(transcript: &Transcript, counting: Counting) -> Result<Vec<(SpanContent<'_>, Tokens)>> {
+    transcript.spans().spans.iter().map(|span| decode(transcript, span, counting)).collect()
 }
 
 /// For each span of prose, the calls of the same turn that follow it, up to the next prose.

@@ -65,12 +65,29 @@ impl<'s> Citer<'_, 's> {
         chosen.into_iter().map(|piece| (piece, half)).collect()
     }
 
+    /// The lines around `found` in a piece, up to the next secret on either side.
+    pub(super) fn around(&self, row: &Row<'s>, piece: &Piece<'s>, found: Range<usize>) -> Option<Citation> {
+        let secrets = self.hidden(row, piece);
+        let lines = lines_around(piece.text, found.clone());
+        let mut open = without(&lines, &secrets).into_iter();
+        let part =
+            open.find(|part| part.start <= found.start && found.start < part.end.max(part.start + 1))?;
+        let inside = secrets.iter().filter(|secret| secret.start < lines.end && lines.start < secret.end);
+        let hidden: Vec<String> = inside
+            .filter_map(|range| piece.text.get(range.clone()))
+            .map(|secret| fingerprint(secret, self.options))
+            .collect();
+        let safety = if secrets.is_empty() { Safety::Open } else { Safety::HoldsSecret };
+        let citation = self.quote(row, piece, part, safety)?;
+        Some(Citation { note: note(row, &hidden), ..citation })
+    }
+
     fn piece(&self, row: &Row<'s>, piece: &Piece<'s>, half: Half) -> Vec<Citation> {
         if let PieceOf::Raw(range) = piece.of {
             return vec![self.raw(row, piece, range)];
         }
         let cited = self.parts(row, piece, half);
-        let secrets = self.secrets(row, piece);
+        let secrets = self.hidden(row, piece);
         let hidden: Vec<String> = secrets
             .iter()
             .filter_map(|range| piece.text.get(range.clone()))
@@ -151,7 +168,7 @@ impl<'s> Citer<'_, 's> {
     }
 
     /// The secrets in a piece, in bytes of its text: those found there, and those found elsewhere in the scope.
-    fn secrets(&self, row: &Row<'s>, piece: &Piece<'s>) -> Vec<Range<usize>> {
+    pub(super) fn hidden(&self, row: &Row<'s>, piece: &Piece<'s>) -> Vec<Range<usize>> {
         let mut ranges = self.secrets.ranges(piece.text);
         let pointer = match piece.of {
             PieceOf::Argument(_, argument) => Some(argument.pointer.as_str()),

@@ -36,7 +36,7 @@ pub(super) struct Case<'c, 's> {
 pub(super) struct Ground<'s> {
     scope: &'s Scope<'s>,
     pub(super) positions: Positions<'s>,
-    secrets: Secrets<'s>,
+    pub(super) secrets: Secrets<'s>,
 }
 
 impl<'s> Ground<'s> {

@@ -348,6 +348,27 @@ pub(super) fn said<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     rows
 }
 
+/// Texts that are neither said nor of a call: attachments, side notes, what stands beside prose.
+pub(super) fn others<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
+    let mut rows = Vec::new();
+    for at in spans(scope) {
+        let kind = at.examined.content.span.kind;
+        let known = |block: &BlockKind| match block {
+            BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::SideData { .. } => true,
+            BlockKind::Text | BlockKind::Paste => kind == SpanKind::Utterance,
+            BlockKind::Thinking => kind == SpanKind::Thinking,
+            BlockKind::Attachment { .. } | BlockKind::Summary | BlockKind::Opaque(_) => false,
+        };
+        let blocks = at.examined.content.blocks.iter();
+        for content in blocks.filter(|content| !known(&content.block.kind) && !content.text.is_empty()) {
+            let mut row = at.row(What::Record, vec![Piece::of_block(content)]);
+            (row.start, row.end) = (content.at, content.at);
+            rows.push(row);
+        }
+    }
+    rows
+}
+
 pub(super) fn literals<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
     let mut rows = secrets(scope);
     for at in spans(scope) {

@@ -376,7 +376,7 @@ impl Written {
             };
             let blocks = event.texts.iter().map(content).collect();
             let content = SpanContent { span: &event.span, blocks, next: Next::Other };
-            ExaminedSpan { content, examination: event.examination.clone(), pointer: None }
+            ExaminedSpan { content, examination: event.examination.clone().into(), pointer: None }
         });
         SourceView {
             session: "s1".to_owned(),
