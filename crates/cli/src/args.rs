@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Show what the compactions in transcripts have lost and invented
     Lost(LostArgs),
+    /// Answer evidence questions over the Model Context Protocol, on standard input and output or over HTTP
+    Mcp(McpArgs),
     /// Print a completion script
     Completions {
         /// The shell
@@ -320,4 +322,21 @@ pub(crate) struct LostArgs {
     /// The format, where content should not decide
     #[arg(long)]
     pub(crate) format: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct McpArgs {
+    /// A transcript or folder that may be asked; nothing else can be [default: the archive, and the sessions of Claude
+    /// Code and Codex in their standard places, of which those of this directory are asked]
+    #[arg(long = "in", value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) places: Vec<PathBuf>,
+
+    /// Listen here instead, on this machine alone: 127.0.0.1:7000, or a port. A bearer token is needed: that of
+    /// --token-file, of `$STRONGROOM_MCP_TOKEN`, or a new one, printed once
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<String>,
+
+    /// A file that holds the token
+    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    pub(crate) token_file: Option<PathBuf>,
 }

@@ -9,6 +9,7 @@ mod export;
 mod import;
 mod ledger;
 mod lost;
+mod mcp;
 mod replay;
 mod sessions;
 mod show;
@@ -23,7 +24,6 @@ use strongroom::ask::{self as asking, AskOptions, Asked};
 use strongroom::files::read_all;
 use strongroom::ledger::{Severity, worst};
 use strongroom::policy::Policy;
-use strongroom::query::{Query, parse};
 use strongroom::transcript::{SessionFiles, Transcript};
 use strongroom::{Error, Result};
 
@@ -47,6 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Export(own) => export::run(args, own),
         Command::Verify(own) => verify::run(args, *own),
         Command::Lost(own) => lost::run(args, own),
+        Command::Mcp(own) => mcp::run(args, own),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "strongroom", &mut script);
@@ -92,26 +93,9 @@ const fn strictness(strict: bool) -> Strictness {
     if strict { Strictness::Strict } else { Strictness::Assume }
 }
 
-/// The query on `noun` that flags and further terms come to.
-fn query(noun: &str, flags: &[(&str, &[String])], terms: &[String]) -> Result<Query> {
-    let mut text = format!("list {noun}");
-    for (field, values) in flags.iter().filter(|(_, values)| !values.is_empty()) {
-        let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
-        text.extend([" ", field, ":", &values.join("|")]);
-    }
-    for term in terms {
-        text.extend([" ", term]);
-    }
-    parse(&text).map_err(|error| Error::invalid_input(error.to_string()))
-}
-
-/// A value of a flag as the query language takes it.
-fn quoted(value: &str) -> String {
-    if value.contains(char::is_whitespace) {
-        format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
-    } else {
-        value.to_owned()
-    }
+/// An object in one line of JSON.
+fn as_json(form: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(form).map_err(|error| Error::bug("a form is no JSON").caused_by(error))
 }
 
 /// How a command ends that must be complete: what is missing is an honest no, what is damaged or gone is worse.

@@ -20,6 +20,11 @@ pub(crate) fn archive_dir(args: &Args) -> Result<PathBuf> {
     Ok(home.join(".local/share/strongroom"))
 }
 
+/// The token of `strongroom mcp --http`, from the environment, which other users of this machine cannot read.
+pub(crate) fn mcp_token() -> Option<String> {
+    variable("STRONGROOM_MCP_TOKEN").and_then(|token| token.into_os_string().into_string().ok())
+}
+
 #[expect(clippy::disallowed_methods, reason = "the one place that reads directories from the environment")]
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var(name).ok().filter(|value| !value.is_empty()).map(PathBuf::from)

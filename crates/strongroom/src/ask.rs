@@ -1,5 +1,10 @@
 //! Asking: a question is answered from originals, whether they stand in the file or in the archive.
 
+mod record;
+
+pub(crate) use record::part;
+pub use record::{Shown, ShownPart, Standing};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
@@ -16,7 +21,7 @@ use strongroom_core::transcript::{
     Arguments, BlockKind, Bytes, Cut, Level, Record, SideKind, Speaker, TextRange, Visibility,
 };
 use strongroom_core::vault::{BoundSpan, CompactionRecord, Registry as _, Remains, Revision};
-use strongroom_evidence::answer::{Answer, Options, Strictness, answer};
+use strongroom_evidence::answer::{self, Answer, Hits, Options, Search, Strictness, answer};
 use strongroom_evidence::examine::Examination;
 use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
@@ -324,6 +329,15 @@ impl Asked {
     /// `Unavailable` when a source cannot be read, `InvalidInput` of a question that cannot be asked.
     pub fn answer(&self, query: &Query, options: AskOptions) -> Result<Answer> {
         self.with_scope(options, |scope, options| answer(query, scope, options))?
+            .map_err(|error| Error::invalid_input(error.to_string()))
+    }
+
+    /// Where a text or literal stands, and who said it or which tool printed it.
+    ///
+    /// # Errors
+    /// As [`Asked::answer`].
+    pub fn search(&self, search: &Search, options: AskOptions) -> Result<Hits> {
+        self.with_scope(options, |scope, options| answer::search(search, scope, options))?
             .map_err(|error| Error::invalid_input(error.to_string()))
     }
 

@@ -30,6 +30,8 @@ pub mod ask;
 
 pub mod ledger;
 
+pub mod form;
+
 pub mod show;
 
 pub mod replay;
@@ -39,6 +41,8 @@ pub mod explain;
 pub mod import;
 
 pub mod lost;
+
+pub mod desk;
 
 pub use strongroom_core::error::{Error, ErrorKind, Result};
 pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};

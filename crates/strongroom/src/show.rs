@@ -10,6 +10,7 @@ use strongroom_core::pointer::Pointer;
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar};
 use strongroom_core::vault::{BoundSpan, CompactionRecord, Location, Registry as _, Revision};
 
+use crate::ask::{ShownPart, part};
 use crate::reading::{ReadSpan, Reading};
 use crate::transcript::Transcript;
 
@@ -101,6 +102,31 @@ impl<'a> Shower<'a> {
     /// # Errors
     /// As [`bytes`].
     pub fn text(&mut self, span: &BoundSpan, reveal: Reveal) -> Result<String> {
+        self.read(span, |_, found| render(found, reveal))
+    }
+
+    /// The parts of a span, secrets hidden wherever in its source they were found.
+    ///
+    /// # Errors
+    /// As [`bytes`].
+    pub fn parts(&mut self, span: &BoundSpan) -> Result<Vec<ShownPart>> {
+        self.read(span, |reading, found| {
+            let secrets = secrets(reading);
+            let blocks = found.content.blocks.iter();
+            blocks
+                .map(|block| {
+                    let mut own = part(&found.content, block, &found.examination);
+                    for secret in &secrets {
+                        own.text = own.text.replace(secret, "[masked]");
+                    }
+                    own
+                })
+                .collect()
+        })
+    }
+
+    /// Hands the span that stands where `span` was bound to `run`.
+    fn read<T>(&mut self, span: &BoundSpan, run: impl FnOnce(&Reading<'_>, &ReadSpan<'_>) -> T) -> Result<T> {
         // The bytes are verified first: what is decoded below is what was bound.
         bytes(self.archive, span)?;
         let location = location(span)?;
@@ -119,8 +145,35 @@ impl<'a> Shower<'a> {
             .iter()
             .find(|span| span.content.span.ranges.start() == start)
             .ok_or_else(missing)?;
-        Ok(render(found, reveal))
+        Ok(run(&reading, found))
     }
+}
+
+/// Secrets of fewer bytes would be met by chance.
+const SECRET_BYTES_MIN: usize = 6;
+
+/// The values of all secrets in a transcript, longest first.
+fn secrets<'r>(reading: &'r Reading<'_>) -> Vec<&'r str> {
+    let of_span = |span: &'r ReadSpan<'_>| {
+        span.examination.secrets.iter().filter_map(|secret| {
+            let block = span.content.blocks.iter().find(|block| block.at == secret.at)?;
+            let text = match &secret.argument {
+                None => block.text.as_str(),
+                Some(pointer) => {
+                    let leaves = block.arguments.iter().flat_map(|tree| &tree.leaves);
+                    leaves.filter(|leaf| leaf.pointer == *pointer).find_map(|leaf| match &leaf.value {
+                        Scalar::String(text) | Scalar::Number(text) => Some(text.as_str()),
+                        Scalar::Null | Scalar::Bool(_) => None,
+                    })?
+                }
+            };
+            text.get(secret.range.clone()).filter(|value| value.len() >= SECRET_BYTES_MIN)
+        })
+    };
+    let mut values: Vec<&str> = reading.spans.iter().flat_map(of_span).collect();
+    values.sort_unstable_by_key(|value| (std::cmp::Reverse(value.len()), *value));
+    values.dedup();
+    values
 }
 
 /// A span as text for people.

@@ -3,8 +3,10 @@
 use serde_json::json;
 use strongroom::Result;
 use strongroom::answer::{Citation, Conflict, Strictness};
+use strongroom::form::RefusedForm;
 
-use super::ledger::{gap_json, lost_json, tell_missing};
+use super::as_json;
+use super::ledger::tell_missing;
 use crate::args::{Args, ConflictsArgs};
 use crate::exit::End;
 use crate::out;
@@ -22,8 +24,9 @@ pub(super) fn run(args: &Args, own: &ConflictsArgs) -> Result<End> {
                                "said": conflict.said, "shown": conflict.shown });
             out::line(&body.to_string())?;
         }
-        let missing = conflicts.gaps.iter().map(gap_json).chain(asked.lost().iter().map(lost_json));
-        missing.map(|value| value.to_string()).try_for_each(|line| out::line(&line))?;
+        let gaps = conflicts.gaps.iter().map(|gap| as_json(&RefusedForm::of_gap(gap)));
+        let lost = asked.lost().iter().map(|lost| as_json(&RefusedForm::of_lost(lost)));
+        gaps.chain(lost).try_for_each(|line| out::line(&line?))?;
     } else {
         conflicts.found.iter().map(words).try_for_each(|text| out::line(&text))?;
         out::line(&format!("{} conflicts; {} claims were weighed", conflicts.found.len(), conflicts.claims))?;

@@ -1,13 +1,15 @@
 //! `strongroom ledger`.
 
-use serde_json::{Value, json};
 use strongroom::Result;
-use strongroom::answer::{Gap, LedgerRow, Match, Reversibility, Strictness};
+use strongroom::answer::{Gap, LedgerRow, Match, Strictness};
 use strongroom::ask::LostSpan;
 use strongroom::effect::Privilege;
 use strongroom::evidence::Certainty;
+use strongroom::form::{EffectForm, RefusedForm};
+use strongroom::ledger::filtered;
 use strongroom::time::Timestamp;
 
+use super::as_json;
 use crate::args::{Args, LedgerArgs};
 use crate::exit::End;
 use crate::table::{Line, lay_out, visible, width};
@@ -23,14 +25,14 @@ pub(super) fn run(args: &Args, own: &LedgerArgs) -> Result<End> {
         ("from", &one(&own.from)),
         ("to", &one(&own.to)),
     ];
-    let query = super::query("effects", &flags, &own.terms)?;
+    let query = filtered("effects", &flags, &own.terms)?;
     let (asked, options) = super::session(args, &own.file, own.format.as_deref(), Strictness::Assume)?;
     let ledger = asked.ledger(&query, options)?;
     if args.json {
-        let rows = ledger.rows.iter().map(row_json);
-        let gaps = ledger.gaps.iter().map(gap_json);
-        let all = rows.chain(gaps).chain(asked.lost().iter().map(lost_json));
-        all.map(|value| value.to_string()).try_for_each(|line| out::line(&line))?;
+        let rows = ledger.rows.iter().map(|row| as_json(&EffectForm::of(row)));
+        let gaps = ledger.gaps.iter().map(|gap| as_json(&RefusedForm::of_gap(gap)));
+        let lost = asked.lost().iter().map(|lost| as_json(&RefusedForm::of_lost(lost)));
+        rows.chain(gaps).chain(lost).try_for_each(|line| out::line(&line?))?;
     } else {
         let titles = ["id", "time", "where", "kind", "scope", "outcome", "target"];
         let lines: Vec<Line> = ledger.rows.iter().map(line).collect();
@@ -106,51 +108,4 @@ fn notes(row: &LedgerRow) -> Vec<String> {
     );
     notes.extend(row.call.pointer.as_ref().map(|pointer| format!("original {pointer}")));
     if notes.is_empty() { notes } else { vec![notes.join("; ")] }
-}
-
-pub(super) fn gap_json(gap: &Gap) -> Value {
-    json!({ "schema": 1, "refused": { "kind": gap.kind.words(), "citation": gap.citation } })
-}
-
-pub(super) fn lost_json(lost: &LostSpan) -> Value {
-    json!({ "schema": 1, "refused": {
-        "kind": "original gone", "pointer": lost.pointer.to_string(), "class": lost.class, "why": lost.why } })
-}
-
-fn row_json(row: &LedgerRow) -> Value {
-    json!({
-        "schema": 1,
-        "id": format!("E{}", row.seq),
-        "seq": row.seq,
-        "time": row.time.map(clock::words),
-        "session": row.call.session,
-        "agent": row.call.agent,
-        "call_id": row.call.call_id,
-        "source": row.call.source,
-        "record": row.call.record,
-        "locator": row.call.locator,
-        "bytes": [row.call.bytes.0, row.call.bytes.1],
-        "tool": row.call.tool,
-        "program": row.program,
-        "kind": row.kind.word(),
-        "target": row.target,
-        "scope": row.scope,
-        "env": row.environment,
-        "privilege": if row.privilege == Privilege::Root { "root" } else { "user" },
-        "certainty": if row.certainty == Certainty::Definite { "definite" } else { "possible" },
-        "match": if row.standing == Match::Certain { "certain" } else { "possible" },
-        "outcome": row.outcome.word(),
-        "citation": row.citation,
-        "outcome_evidence": row.evidence,
-        "reversibility": row.reversibility.word(),
-        "reversible_by": match row.reversibility { Reversibility::Yes(how) => Some(how), _ => None },
-        "rolled_back_by": row.rolled_back.as_ref().map(|back| format!("E{}", back.by)),
-        "rolled_back_how": row.rolled_back.as_ref().map(|back| back.how.as_str()),
-        "retry_of": row.retry_of.map(|first| format!("E{first}")),
-        "renditions": row.renditions,
-        "requires": row.requires.iter().map(|seq| format!("E{seq}")).collect::<Vec<_>>(),
-        "artifact": row.artifact.map(|hash| hash.to_string()),
-        "bounded_by": row.bounded_by.map(|assumption| format!("{assumption:?}")),
-        "pointer": row.call.pointer,
-    })
 }

@@ -4,10 +4,13 @@ use serde_json::{Value, json};
 use strongroom::Result;
 use strongroom::answer::{Gap, Repeat};
 use strongroom::effect::Access;
+use strongroom::ledger::filtered;
 use strongroom::replay::{Entry, Refusal, Replay, ReplayOptions, ReplayedCall, Shown, script};
 use strongroom::show::Reveal;
 
-use super::ledger::{gap_json, lost_json};
+use strongroom::form::RefusedForm;
+
+use super::as_json;
 use crate::args::{Args, ReplayArgs};
 use crate::exit::End;
 use crate::out;
@@ -17,7 +20,7 @@ pub(super) fn run(args: &Args, own: &ReplayArgs) -> Result<End> {
     let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<String>>();
     let flags: [(&str, &[String]); 4] =
         [("tool", &own.tool), ("kind", &own.kind), ("from", &one(&own.from)), ("to", &one(&own.to))];
-    let query = super::query("calls", &flags, &own.terms)?;
+    let query = filtered("calls", &flags, &own.terms)?;
     let strictness = super::strictness(own.strict);
     let (asked, ask) = super::session(args, &own.file, own.format.as_deref(), strictness)?;
     let reveal = if own.reveal { Reveal::Reveal } else { Reveal::Mask };
@@ -62,10 +65,10 @@ fn gaps(replay: &Replay) -> Vec<Gap> {
 /// Every call as a line of JSON, and what is refused in its place.
 fn exact(replay: &Replay) -> Result<()> {
     let body = |entry: &Entry| match entry {
-        Entry::Call(call) => call_json(call),
+        Entry::Call(call) => as_json(&call_json(call)),
         Entry::Refused(refusal) => refusal_json(refusal),
     };
-    replay.entries.iter().map(|entry| body(entry).to_string()).try_for_each(|line| out::line(&line))
+    replay.entries.iter().try_for_each(|entry| out::line(&body(entry)?))
 }
 
 /// Says on standard error what the replay is not.
@@ -97,11 +100,11 @@ fn refusal_words(refusal: &Refusal) -> String {
     }
 }
 
-fn refusal_json(refusal: &Refusal) -> Value {
+fn refusal_json(refusal: &Refusal) -> Result<String> {
     match (&refusal.lost, &refusal.gap) {
-        (Some(lost), _) => lost_json(lost),
-        (None, Some(gap)) => gap_json(gap),
-        (None, None) => json!({ "schema": 1, "refused": { "kind": "call", "why": refusal.why } }),
+        (Some(lost), _) => as_json(&RefusedForm::of_lost(lost)),
+        (None, Some(gap)) => as_json(&RefusedForm::of_gap(gap)),
+        (None, None) => as_json(&json!({ "schema": 1, "refused": { "kind": "call", "why": refusal.why } })),
     }
 }
 
@@ -135,10 +138,10 @@ fn check(args: &Args, replay: &Replay) -> Result<()> {
     if args.json {
         for entry in &replay.entries {
             let body = match entry {
-                Entry::Call(call) => check_json(call),
-                Entry::Refused(refusal) => refusal_json(refusal),
+                Entry::Call(call) => as_json(&check_json(call))?,
+                Entry::Refused(refusal) => refusal_json(refusal)?,
             };
-            out::line(&body.to_string())?;
+            out::line(&body)?;
         }
         return Ok(());
     }

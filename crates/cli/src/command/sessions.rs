@@ -1,6 +1,7 @@
 //! `strongroom sessions`.
 
 use strongroom::Result;
+use strongroom::form::SourceForm;
 
 use crate::args::Args;
 use crate::exit::End;
@@ -10,12 +11,7 @@ pub(super) fn run(args: &Args) -> Result<End> {
     let archive = place::open_existing(args)?;
     for source in archive.sources()? {
         if args.json {
-            let body = serde_json::json!({
-                "schema": 1, "id": source.meta.id.to_string(), "name": source.meta.name, "format": source.meta.format,
-                "session": source.meta.session, "bytes": source.latest.len, "revision": source.latest.number,
-                "root": source.latest.id.to_string(), "imported_at": clock::words(source.latest.at),
-            });
-            out::line(&body.to_string())?;
+            out::line(&super::as_json(&SourceForm::of(&source))?)?;
         } else {
             out::line(&format!(
                 "{}  {:<18} {:>12} bytes  revision {:<4} {}  {}",
