@@ -58,11 +58,16 @@ pub struct Options<'o> {
     pub key: [u8; 32],
     /// Access to the bytes behind texts.
     pub raw: &'o dyn RawMap,
+    /// The most events that are cited, and that are named as blocking, where the query sets no limit.
+    pub events_max: usize,
 }
+
+/// The most events that are cited where nobody asks for more.
+const EVENTS_USUAL: usize = 50;
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { strictness: Strictness::Assume, key: [0; 32], raw: &NoRawMap }
+        Self { strictness: Strictness::Assume, key: [0; 32], raw: &NoRawMap, events_max: EVENTS_USUAL }
     }
 }
 

@@ -10,8 +10,8 @@ use rmcp::model::{
     PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
+use strongroom::Error;
 use strongroom::desk::{Desk, Step};
-use strongroom::{Error, ErrorKind};
 use tokio::sync::{Semaphore, watch};
 
 use crate::params::Args;
@@ -73,7 +73,7 @@ impl Evidence {
                     // A thread that ended without a result has panicked.
                     return done.unwrap_or_else(|_| Err(Error::bug("the call failed unexpectedly")));
                 }
-                changed = steps.changed(), if !steps.has_changed().is_err() => {
+                changed = steps.changed(), if steps.has_changed().is_ok() => {
                     if changed.is_ok() {
                         let step = steps.borrow_and_update().clone();
                         tell(&step, &mut told, context).await;
@@ -156,8 +156,7 @@ fn answered(reply: Reply) -> CallToolResult {
 }
 
 fn refused(failed: &Error) -> CallToolResult {
-    let kind = if failed.kind() == ErrorKind::Bug { ErrorKind::Bug } else { failed.kind() };
-    CallToolResult::error(vec![ContentBlock::text(error(kind, failed.message()))])
+    CallToolResult::error(vec![ContentBlock::text(error(failed.kind(), failed.message()))])
 }
 
 /// A tool as clients see it. All of them read, do the same each time, and speak of nothing outside the records.

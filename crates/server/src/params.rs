@@ -200,14 +200,14 @@ mod tests {
         },
     ];
 
-    fn read(value: Value) -> Result<Args, String> {
+    fn read(value: &Value) -> Result<Args, String> {
         Args::read(PARAMS, value.as_object().unwrap().clone())
     }
 
     #[test]
     fn arguments_are_read_as_their_schema_says() {
         let args =
-            read(json!({ "question": "q", "kind": ["a"], "by": ["user"], "strict": true, "offset": 3.0,
+            read(&json!({ "question": "q", "kind": ["a"], "by": ["user"], "strict": true, "offset": 3.0,
                                 "session": null }));
         let args = args.unwrap();
         assert_eq!(
@@ -235,7 +235,7 @@ mod tests {
             (json!({ "question": "q", "sesion": "x" }), "no parameter `sesion`"),
         ];
         for (given, said) in wrong {
-            let error = read(given.clone()).unwrap_err();
+            let error = read(&given).unwrap_err();
             assert!(error.contains(said), "{given}: {error}");
         }
     }

@@ -50,6 +50,9 @@ pub(crate) struct Draft<'a> {
     entries: Vec<Entry>,
 }
 
+/// What entries of a reply often share; it then stands once, beside the lists.
+const SHARED: &[&str] = &["source", "session"];
+
 impl<'a> Draft<'a> {
     pub(crate) fn new(tool: &'static str, args: &'a Args) -> Self {
         let mut head = Map::new();
@@ -76,6 +79,7 @@ impl<'a> Draft<'a> {
 
     /// The entries from the offset on, as many as the tokens allow, and the call that gets the rest.
     pub(crate) fn finish(mut self) -> Reply {
+        SHARED.iter().for_each(|name| self.share(name));
         let max = tokens_of(self.args);
         let total = self.entries.len();
         let offset = usize::try_from(self.args.count("offset", 0)).unwrap_or(usize::MAX).min(total);
@@ -99,13 +103,32 @@ impl<'a> Draft<'a> {
         }
         self.head.append(&mut sections);
         let end = offset + shown;
-        self.head.insert("page".to_owned(), json!({ "offset": offset, "shown": shown, "total": total }));
+        if total > 0 {
+            self.head.insert("page".to_owned(), json!({ "offset": offset, "shown": shown, "total": total }));
+        }
         if end < total {
-            let next = call(self.tool, self.args.with("offset", end.into()));
+            let next = call(self.tool, &self.args.with("offset", end.into()));
             self.lines.push(format!("{} of {total} entries shown. The rest: {next}", end - offset));
             self.head.insert("next".to_owned(), next);
         }
         Reply { structured: Value::Object(self.head), text: self.lines.join("\n") }
+    }
+}
+
+impl Draft<'_> {
+    /// Moves a field that has one value in all entries that have it out of them.
+    fn share(&mut self, name: &str) {
+        let mut values = self.entries.iter().filter_map(|entry| entry.json.get(name));
+        let Some(first) = values.next().cloned() else { return };
+        if self.head.contains_key(name) || !values.all(|value| *value == first) {
+            return;
+        }
+        for entry in &mut self.entries {
+            if let Some(object) = entry.json.as_object_mut() {
+                object.remove(name);
+            }
+        }
+        self.head.insert(name.to_owned(), first);
     }
 }
 
@@ -115,7 +138,7 @@ pub(crate) fn tokens_of(args: &Args) -> u64 {
 }
 
 /// A call of a tool, as it is to be made.
-pub(crate) fn call(tool: &str, arguments: Map<String, Value>) -> Value {
+pub(crate) fn call(tool: &str, arguments: &Map<String, Value>) -> Value {
     json!({ "tool": tool, "arguments": arguments })
 }
 
@@ -188,7 +211,7 @@ pub(crate) fn show_call(source: &str, locator: &str, args: &Args) -> Value {
     if let Some(session) = args.text("session") {
         arguments.insert("session".to_owned(), session.into());
     }
-    call("evidence_show", arguments)
+    call("evidence_show", &arguments)
 }
 
 /// A citation as text: its place and speaker, and the quotation below.
@@ -219,7 +242,7 @@ mod tests {
         Entry { section: "things", json: json!({ "n": n, "words": words }), text: words }
     }
 
-    fn args(value: Value) -> Args {
+    fn args(value: &Value) -> Args {
         let params: [&crate::params::Param; 2] = [&crate::tools::OFFSET, &crate::tools::MAX_TOKENS];
         Args::read(&params, value.as_object().unwrap().clone()).unwrap()
     }
@@ -229,7 +252,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut given = json!({ "max_tokens": 400 });
         loop {
-            let args = args(given);
+            let args = args(&given);
             let mut draft = Draft::new("t", &args);
             draft.entries((0..23).map(entry));
             let reply = draft.finish();
@@ -247,11 +270,26 @@ mod tests {
 
     #[test]
     fn an_offset_behind_the_end_gives_an_empty_page() {
-        let args = args(json!({ "offset": 500 }));
+        let args = args(&json!({ "offset": 500 }));
         let mut draft = Draft::new("t", &args);
         draft.entries((0..3).map(entry));
         let reply = draft.finish();
         assert_eq!(reply.structured["page"], json!({ "offset": 3, "shown": 0, "total": 3 }));
+    }
+
+    #[test]
+    fn what_all_entries_share_stands_once() {
+        let args = args(&json!({}));
+        let mut draft = Draft::new("t", &args);
+        let entry = |source: &str, session: &str| Entry {
+            section: "things",
+            json: json!({ "source": source, "session": session }),
+            text: String::new(),
+        };
+        draft.entries([entry("a", "s"), entry("b", "s")]);
+        let reply = draft.finish().structured;
+        assert_eq!((&reply["session"], &reply["source"]), (&json!("s"), &Value::Null));
+        assert_eq!(reply["things"], json!([{ "source": "a" }, { "source": "b" }]));
     }
 
     #[test]

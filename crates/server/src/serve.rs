@@ -101,7 +101,7 @@ pub fn stdio(server: Evidence) -> Result<()> {
 pub fn http(
     server: Evidence,
     address: SocketAddr,
-    token: Token,
+    token: &Token,
     listening: &mut dyn FnMut(SocketAddr),
 ) -> Result<()> {
     if !address.ip().is_loopback() {

@@ -66,7 +66,8 @@ const REMEDIES: &[(&[ErrorKind], &str, &str)] = &[
 pub(crate) fn error(kind: ErrorKind, message: &str) -> String {
     let fits = |(kinds, ..): &&(&[ErrorKind], _, _)| kinds.is_empty() || kinds.contains(&kind);
     let (_, word, remedy) = REMEDIES.iter().find(fits).copied().unwrap_or((&[], "bug", ""));
-    format!("{word}: {message}. {remedy} This is no answer: nothing about the past follows from it.")
+    let stop = if message.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{word}: {message}{stop} {remedy} This is no answer: nothing about the past follows from it.")
 }
 
 #[cfg(test)]

@@ -332,6 +332,15 @@ impl Asked {
             .map_err(|error| Error::invalid_input(error.to_string()))
     }
 
+    /// As [`Asked::answer`], with up to `events_max` events cited where the query sets no limit.
+    ///
+    /// # Errors
+    /// As [`Asked::answer`].
+    pub fn answer_at_length(&self, query: &Query, options: AskOptions, events_max: usize) -> Result<Answer> {
+        self.with_scope(options, |scope, options| answer(query, scope, &Options { events_max, ..*options }))?
+            .map_err(|error| Error::invalid_input(error.to_string()))
+    }
+
     /// Where a text or literal stands, and who said it or which tool printed it.
     ///
     /// # Errors
@@ -367,7 +376,12 @@ impl Asked {
         scope.read_summaries(self);
         // What a summary of ours reports is answered from its originals, or missing by name.
         scope.summaries.retain(|summary| !summary.text.starts_with(FIRST_WORDS));
-        let options = Options { strictness: options.strictness, key: options.fingerprint_key, raw: self };
+        let options = Options {
+            strictness: options.strictness,
+            key: options.fingerprint_key,
+            raw: self,
+            ..Options::default()
+        };
         Ok(run(&scope, &options))
     }
 

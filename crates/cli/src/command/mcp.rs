@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args, own: &McpArgs) -> Result<End> {
     };
     let (token, origin) = token(own.token_file.as_deref())?;
     let made = if origin == Origin::Made { Some(token.clone()) } else { None };
-    serve::http(server, resolve(address)?, Token::new(&token)?, &mut |address| {
+    serve::http(server, resolve(address)?, &Token::new(&token)?, &mut |address| {
         out::note(&format!("listening on http://{address}{}", serve::PATH));
         if let Some(token) = &made {
             out::note(&format!("token: {token}"));

@@ -19,9 +19,6 @@ use crate::effect::{Assumption, Outcome};
 use crate::query::{Clause, Field, Form, Noun, Query, QueryError, Sign};
 use crate::session::{Hole, HoleKind, Scope};
 
-/// The most events that are cited where the query sets no limit.
-const EVENTS_MAX: usize = 50;
-
 /// Everything a decision about one clause needs.
 pub(super) struct Case<'c, 's> {
     pub(super) scope: &'s Scope<'s>,
@@ -657,7 +654,7 @@ impl<'c, 's> Case<'c, 's> {
     fn limit(&self) -> usize {
         let term = self.clause.terms.iter().find(|term| term.field == Some(Field::Limit));
         let atom = term.and_then(|term| term.atoms().next());
-        atom.and_then(|atom| atom.to_string().parse().ok()).unwrap_or(EVENTS_MAX)
+        atom.and_then(|atom| atom.to_string().parse().ok()).unwrap_or(self.options.events_max)
     }
 
     fn one_side_missing(&self, found: &Found<'s>) -> Result<Answer, QueryError> {
@@ -742,7 +739,7 @@ fn blocking<'s>(draft: &Draft<'s>, citer: &Citer<'_, 's>) -> Vec<PassedOver> {
         }
         Block::Row(row) => citer.first(row).map(|citation| PassedOver { citation, why: why_open(row).1 }),
     });
-    cited.take(EVENTS_MAX).collect()
+    cited.take(citer.options.events_max).collect()
 }
 
 /// An absence in words, with the kinds of what was passed over.

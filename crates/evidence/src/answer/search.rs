@@ -53,7 +53,7 @@ pub struct Hits {
     pub hits: Vec<Hit>,
     /// How many summaries hold the text too; they are never evidence and are not among the hits.
     pub summaries: usize,
-    /// How many texts were looked through.
+    /// How many texts, or of a literal how many literals, were looked at.
     pub texts: usize,
 }
 

@@ -442,7 +442,7 @@ pub(super) fn ask_all(sources: &[&Written], strictness: Strictness, query: &str)
         scope.side_texts.extend(written.sides.iter().map(side));
     }
     let raw = Buffers(sources);
-    let options = Options { strictness, key: [7; 32], raw: &raw };
+    let options = Options { strictness, key: [7; 32], raw: &raw, ..Options::default() };
     let query = parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
     let answer = answer(&query, &scope, &options).unwrap_or_else(|error| panic!("{query}: {error}"));
     check_quotes(sources, &answer);

@@ -103,7 +103,7 @@ fn missing(answer: &Answer) -> Vec<String> {
     let possible = answer.scope.blocking.iter().filter(|passed| !is_hole(passed)).count();
     if possible > 0 {
         missing.push(format!(
-            "{possible} calls may have done it: settled by reading them (`blocking`) and by looking at the state they would have changed"
+            "{possible} calls may have done it (`blocking`): settled by reading them, and by looking at the state they would have changed"
         ));
     }
     if missing.is_empty() {

@@ -16,6 +16,9 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
+/// The most events a reader can page through.
+const EVENTS_MAX: usize = 1_000;
+
 const QUESTION: Param = Param {
     name: "question",
     kind: Kind::Text,
@@ -27,6 +30,6 @@ fn run(call: &mut Call<'_>) -> Result<Reply> {
     let question = call.args.text(QUESTION.name).unwrap_or_default();
     let query = read(question).map_err(|error| Error::invalid_input(error.to_string()))?;
     let sitting = call.sit()?;
-    let answer = sitting.asked.answer(&query, sitting.options)?;
+    let answer = sitting.asked.answer_at_length(&query, sitting.options, EVENTS_MAX)?;
     Ok(answer::reply(TOOL.name, &answer, &sitting, call.args))
 }

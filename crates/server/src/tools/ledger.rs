@@ -7,7 +7,7 @@ use strongroom::ledger::filtered;
 use strongroom::{Error, Result};
 
 use super::{Call, MAX_TOKENS, OFFSET, SESSION, Tool};
-use crate::params::{Args, Kind, Need, Param};
+use crate::params::{Kind, Need, Param};
 use crate::reply::{Draft, Entry, Reply, citation_json, cut, without_empty};
 use crate::words::DATA;
 
@@ -109,14 +109,11 @@ const TERMS: Param = Param {
 };
 
 /// Fields at these values are left out of a row.
-const USUAL: &[(&str, &str)] = &[
-    ("schema", "1"),
-    ("renditions", "1"),
-    ("certainty", "\"definite\""),
-    ("match", "\"certain\""),
-    ("privilege", "\"user\""),
-    ("reversibility", "\"unknown\""),
-];
+const USUAL: &[(&str, &str)] =
+    &[("certainty", "definite"), ("match", "certain"), ("privilege", "user"), ("reversibility", "unknown")];
+
+/// Fields that say again what another one says.
+const TWICE: &[&str] = &["schema", "seq", "record", "bytes"];
 
 /// The most tokens of a quotation in a row.
 const QUOTE_TOKENS: u64 = 80;
@@ -155,10 +152,10 @@ fn run(call: &mut Call<'_>) -> Result<Reply> {
     draft.entries(rows);
     let gaps = ledger.gaps.iter().map(|gap| {
         let place = citation_json(&gap.citation, args);
-        refused_entry(&RefusedForm::of_gap(gap), Some(place), args)
+        refused_entry(&RefusedForm::of_gap(gap), Some(place))
     });
     draft.entries(gaps.collect::<Result<Vec<_>>>()?);
-    let lost = lost.iter().map(|lost| refused_entry(&RefusedForm::of_lost(lost), None, args));
+    let lost = lost.iter().map(|lost| refused_entry(&RefusedForm::of_lost(lost), None));
     draft.entries(lost.collect::<Result<Vec<_>>>()?);
     Ok(draft.finish())
 }
@@ -174,7 +171,10 @@ fn object(form: &impl serde::Serialize) -> Result<Map<String, Value>> {
 /// A row without what is as usual; what was asked for and what shows the outcome are quoted in short.
 fn row_entry(row: &LedgerRow) -> Result<Entry> {
     let mut json = object(&EffectForm::of(row))?;
-    json.retain(|name, value| !USUAL.iter().any(|(own, usual)| own == name && value.to_string() == *usual));
+    json.retain(|name, value| {
+        !USUAL.iter().any(|(own, usual)| own == name && value.as_str() == Some(*usual))
+    });
+    json.retain(|name, _| !TWICE.contains(&name.as_str()));
     for (name, citation) in [("citation", &row.citation), ("outcome_evidence", &row.evidence)] {
         if let Some(citation) = citation {
             json.insert(name.to_owned(), quoted(citation));
@@ -185,7 +185,7 @@ fn row_entry(row: &LedgerRow) -> Result<Entry> {
 
 fn quoted(citation: &Citation) -> Value {
     json!({ "locator": citation.locator, "attribution": citation.attribution,
-            "quote": cut(&citation.quote, QUOTE_TOKENS), "note": citation.note })
+            "quote": cut(&citation.quote, QUOTE_TOKENS) })
 }
 
 fn row_text(row: &LedgerRow) -> String {
@@ -207,24 +207,19 @@ fn row_text(row: &LedgerRow) -> String {
     )
 }
 
-fn refused_entry(form: &RefusedForm<'_>, place: Option<Value>, args: &Args) -> Result<Entry> {
+fn refused_entry(form: &RefusedForm<'_>, place: Option<Value>) -> Result<Entry> {
     let mut json = object(form)?.remove("refused").unwrap_or_default();
     let words = |json: &Value, name: &str| json.get(name).and_then(Value::as_str).map(str::to_owned);
     let kind = words(&json, "kind").unwrap_or_default();
-    let text = match &place {
-        Some(place) => {
-            let note = words(place, "note").unwrap_or_default();
-            let locator = words(place, "locator").unwrap_or_default();
-            format!("- not seen: {locator} {note}")
-        }
-        None => {
-            let pointer = words(&json, "pointer").unwrap_or_default();
-            format!("- not seen: {pointer} {kind}: {}", words(&json, "why").unwrap_or_default())
-        }
+    let text = if let Some(place) = &place {
+        let (locator, note) = (words(place, "locator"), words(place, "note"));
+        format!("- not seen: {} {}", locator.unwrap_or_default(), note.unwrap_or(kind))
+    } else {
+        let (pointer, why) = (words(&json, "pointer"), words(&json, "why"));
+        format!("- not seen: {} {kind}: {}", pointer.unwrap_or_default(), why.unwrap_or_default())
     };
     if let (Some(object), Some(place)) = (json.as_object_mut(), place) {
         object.insert("citation".to_owned(), place);
     }
-    let _ = args;
     Ok(Entry { section: "refused", json, text })
 }

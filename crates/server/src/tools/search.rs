@@ -1,5 +1,6 @@
 //! `evidence_search`.
 
+use serde_json::json;
 use strongroom::Result;
 use strongroom::answer::{Hit, Needle, Search};
 
@@ -61,10 +62,10 @@ fn run(call: &mut Call<'_>) -> Result<Reply> {
     let matches: usize = hits.hits.iter().map(|hit| hit.matches).sum();
     draft.field("found", hits.hits.len());
     draft.field("matches", matches);
-    draft.field("texts_searched", hits.texts);
-    draft.field("sessions_asked", sitting.names.len());
+    let unit = if args.text(MATCH.name) == Some("literal") { "literals" } else { "texts" };
+    draft.field("searched", json!({ unit: hits.texts, "sessions": sitting.names.len() }));
     draft.field("note", DATA);
-    draft.line(format!("{matches} matches in {} of {} texts", hits.hits.len(), hits.texts));
+    draft.line(format!("{matches} matches in {} of {} {unit}", hits.hits.len(), hits.texts));
     draft.line(DATA);
     if hits.summaries > 0 {
         draft.field("in_summaries", hits.summaries);

@@ -152,7 +152,7 @@ fn pieces(args: &Args, place: Value, parts: &[ShownPart]) -> Result<Reply> {
         draft.line(words);
     }
     if end < asked.end {
-        let rest = crate::reply::call(TOOL.name, args_from(args, end, &asked));
+        let rest = crate::reply::call(TOOL.name, &args_from(args, end, &asked));
         draft.line(format!("bytes {}..{end} of {total} shown. The rest: {rest}", asked.start));
         draft.field("next", rest);
     }
@@ -208,7 +208,7 @@ fn range(text: &str, name: &str, len: usize) -> Result<Range<usize>> {
         "" => Ok(usual),
         digits => digits.parse::<usize>().map_err(|_| wrong()),
     };
-    let (from, to) = (place(from, 0)?, place(to, len)?);
+    let (from, to) = (place(from, 0)?, place(to, usize::MAX)?);
     if from > to {
         return Err(Error::invalid_input(format!("`{name}` ends before it begins: {}", short(text))));
     }

@@ -98,18 +98,19 @@ fn is_named(source: &Prepared, name: &str) -> bool {
     own == name || own.rsplit('/').next() == Some(name)
 }
 
-/// The indices of the records that `locator` names.
+/// The indices of the records that `locator` names: a line, or the innermost record around a JSON pointer.
 fn records_at(source: &Prepared, locator: &str) -> BTreeSet<u32> {
-    let line = locator.strip_prefix(['L', 'l']).unwrap_or(locator).parse::<u32>().ok();
-    let is_meant = |record: &Record| match line {
-        Some(line) => record.line == Some(line),
-        None => {
-            let inside = locator.strip_prefix(record.pointer.as_str());
-            record.line.is_none() && inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        }
-    };
     let records = source.transcript.index().records.iter().zip(0u32..);
-    records.filter(|(record, _)| is_meant(record)).map(|(_, at)| at).collect()
+    if let Ok(line) = locator.strip_prefix(['L', 'l']).unwrap_or(locator).parse::<u32>() {
+        return records.filter(|(record, _)| record.line == Some(line)).map(|(_, at)| at).collect();
+    }
+    let around = |record: &Record| {
+        let inside = locator.strip_prefix(record.pointer.as_str());
+        record.line.is_none() && inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let innermost =
+        records.filter(|(record, _)| around(record)).max_by_key(|(record, _)| record.pointer.len());
+    innermost.into_iter().map(|(_, at)| at).collect()
 }
 
 fn of_record(

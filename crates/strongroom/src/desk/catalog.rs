@@ -135,13 +135,12 @@ impl Catalog {
 
     fn archived(&self, archive: &Archive, source: StoredSource) -> Result<Option<(Session, bool)>> {
         let known = lock(&self.revisions).get(&source.latest.id).cloned();
-        let head = match known {
-            Some(head) => head,
-            None => {
-                let head = head_of_source(archive, &source)?;
-                lock(&self.revisions).insert(source.latest.id, head.clone());
-                head
-            }
+        let head = if let Some(head) = known {
+            head
+        } else {
+            let head = head_of_source(archive, &source)?;
+            lock(&self.revisions).insert(source.latest.id, head.clone());
+            head
         };
         Ok(head.map(|head| {
             let session = Session {
