@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use strongroom_archive::Archive;
-use strongroom_core::digest::Digest;
+use strongroom_core::digest::{ContentKey, Digest};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
@@ -44,6 +44,8 @@ struct Prepared {
     pointers: BTreeMap<SpanIndex, Pointer>,
     /// One for each span, in order: examining costs far more than decoding, and is done once.
     examined: Vec<Arc<Examination>>,
+    /// What each span says, in order, to know a copy by.
+    keys: Vec<ContentKey>,
 }
 
 /// The full output of a call, from a side file.
@@ -161,7 +163,7 @@ impl Asked {
             }
         }
         self.note_holes(&reading, &mut leave_out);
-        let examined = reading.spans.into_iter().map(|span| span.examination).collect();
+        let (examined, keys) = reading.spans.into_iter().map(|span| (span.examination, span.key)).unzip();
         if let Some(original) = original {
             let record = traced.lineage.as_ref().map(|lineage| &lineage.record.spans);
             self.collect(original, session, archive, depth - 1)?;
@@ -171,7 +173,15 @@ impl Asked {
         }
         let agent = transcript.agent().map(str::to_owned);
         let session = session.to_owned();
-        self.sources.push(Arc::new(Prepared { transcript, session, agent, leave_out, pointers, examined }));
+        self.sources.push(Arc::new(Prepared {
+            transcript,
+            session,
+            agent,
+            leave_out,
+            pointers,
+            examined,
+            keys,
+        }));
         Ok(())
     }
 
@@ -369,8 +379,9 @@ impl Asked {
         run: impl FnOnce(&Scope<'_>, &Options<'_>) -> T,
     ) -> Result<T> {
         let mut scope = Scope { holes: self.holes.clone(), ..Scope::default() };
+        let mut told = BTreeSet::new();
         for source in &self.sources {
-            scope.sources.push(source.view()?);
+            scope.sources.push(source.view(&mut told)?);
         }
         scope.side_texts = self.outputs.iter().filter_map(|output| self.side_text(output)).collect();
         scope.read_summaries(self);
@@ -422,16 +433,23 @@ impl Asked {
 }
 
 impl Prepared {
-    fn view(&self) -> Result<SourceView<'_>> {
-        let contents = contents(&self.transcript)?.into_iter().zip(&self.examined);
-        let spans = contents
-            .filter(|(content, _)| !self.leave_out.contains(&content.span.index))
-            .map(|(content, examination)| ExaminedSpan {
-                pointer: self.pointers.get(&content.span.index).copied(),
-                content,
-                examination: Arc::clone(examination),
-            })
-            .collect();
+    /// The source without what is no evidence, and without what an earlier source has told: a session that goes on
+    /// from another begins with copies of its records, under their ids.
+    fn view<'a>(&'a self, told: &mut BTreeSet<(&'a str, ContentKey)>) -> Result<SourceView<'a>> {
+        let mut own = Vec::new();
+        let mut spans = Vec::new();
+        let all = contents(&self.transcript)?.into_iter().zip(&self.examined).zip(&self.keys);
+        for ((content, examination), &key) in all {
+            let id = content.blocks.first().and_then(|block| block.record.id.as_deref());
+            let copied = id.is_some_and(|id| told.contains(&(id, key)));
+            if copied || self.leave_out.contains(&content.span.index) {
+                continue;
+            }
+            own.extend(id.map(|id| (id, key)));
+            let pointer = self.pointers.get(&content.span.index).copied();
+            spans.push(ExaminedSpan { pointer, content, examination: Arc::clone(examination) });
+        }
+        told.extend(own);
         Ok(SourceView {
             session: self.session.clone(),
             source: self.transcript.name().to_owned(),

@@ -65,7 +65,7 @@ pub enum Which<'a> {
     Usual,
     /// All that are listed.
     All,
-    /// The one with this session id, name, or the end or beginning of one.
+    /// The one with this name or the end of one, or all with this session id or the beginning of one.
     Named(&'a str),
 }
 
@@ -132,7 +132,9 @@ impl Desk {
     pub fn sit(&self, which: Which<'_>, strictness: Strictness, watch: &mut Watch<'_>) -> Result<Sitting> {
         let archive = self.archive()?;
         let sessions = self.catalog.sessions(&self.places, archive.as_ref())?;
-        let meant = self.meant(which, &sessions)?;
+        let mut meant = self.meant(which, &sessions)?;
+        // The oldest first: what later sessions repeat is cited where it stood first.
+        meant.reverse();
         let total = bounded(&meant)?;
         let mut asked = Asked::default();
         let mut done = 0;
@@ -163,7 +165,7 @@ impl Desk {
 
     fn meant<'s>(&self, which: Which<'_>, sessions: &'s [Session]) -> Result<Vec<&'s Session>> {
         let meant: Vec<&Session> = match which {
-            Which::Named(name) => return catalog::named(sessions, name).map(|one| vec![one]),
+            Which::Named(name) => catalog::named(sessions, name)?,
             Which::All => sessions.iter().collect(),
             Which::Usual => sessions.iter().filter(|session| self.is_usual(session)).collect(),
         };

@@ -157,3 +157,23 @@ fn an_absence_names_the_root_of_every_source() {
     assert_eq!(first.len(), 64);
     assert!(other.sources[0].root.as_ref() != Some(&first) && other.digest != certificate.digest);
 }
+
+#[test]
+fn what_a_fork_copies_is_told_once() {
+    let said = [("user", "\"first words\""), ("user", "\"second words\"")];
+    let first = folder(&said);
+    let fork = folder(&[said.as_slice(), &[("user", "\"third words\"")]].concat());
+    let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: [7; 32] };
+    let count = |asked: &Asked| {
+        let answer = asked.answer(&parse("count said words").unwrap(), options).unwrap();
+        answer.answer.unwrap()
+    };
+    let mut asked = Asked::default();
+    asked.add(SessionFiles::open(&first.path(), None).unwrap(), None).unwrap();
+    assert_eq!(count(&asked), "2");
+    let mut other = Asked::default();
+    other.add(SessionFiles::open(&fork.path(), None).unwrap(), None).unwrap();
+    assert_eq!(count(&other), "3");
+    asked.join(&other);
+    assert_eq!(count(&asked), "3");
+}

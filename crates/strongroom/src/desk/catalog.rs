@@ -218,26 +218,28 @@ fn head(mut bytes: Vec<u8>, len: u64, format: &str) -> Head {
     }
 }
 
-/// The session that `text` names: by its id or name, or by the beginning of an id or the end of a name.
+/// The session that `text` names by its name or the end of one, or all that it names by their id or the beginning of
+/// one: a session that was compacted stands in several files.
 ///
 /// # Errors
-/// `NotFound` when there is none, `InvalidInput` when there are several.
-pub(super) fn named<'s>(sessions: &'s [Session], text: &str) -> Result<&'s Session> {
-    let ways: [fn(&Session, &str) -> bool; 4] = [
-        |session, text| session.name == text,
-        |session, text| session.id.as_deref() == Some(text),
-        |session, text| is_end_of_path(&session.name, text),
-        |session, text| {
-            text.chars().count() >= PART_CHARS_MIN
-                && session.id.as_ref().is_some_and(|id| id.starts_with(text))
-        },
+/// `NotFound` when there is none, `InvalidInput` when it could mean different sessions.
+pub(super) fn named<'s>(sessions: &'s [Session], text: &str) -> Result<Vec<&'s Session>> {
+    let part = text.chars().count() >= PART_CHARS_MIN;
+    let ways: [&dyn Fn(&Session) -> bool; 4] = [
+        &|session| session.name == text,
+        &|session| session.id.as_deref() == Some(text),
+        &|session| is_end_of_path(&session.name, text),
+        &|session| part && session.id.as_ref().is_some_and(|id| id.starts_with(text)),
     ];
     for is_meant in ways {
-        let found: Vec<&Session> = sessions.iter().filter(|session| is_meant(session, text)).collect();
-        match found.as_slice() {
-            [] => {}
-            [one] => return Ok(one),
-            several => return Err(ambiguous(text, several)),
+        let found: Vec<&Session> = sessions.iter().filter(|session| is_meant(session)).collect();
+        let first = found.first().and_then(|session| session.id.as_ref());
+        let one_id = first.is_some() && found.iter().all(|session| session.id.as_ref() == first);
+        match found.len() {
+            0 => {}
+            1 => return Ok(found),
+            _ if one_id => return Ok(found),
+            _ => return Err(ambiguous(text, &found)),
         }
     }
     let short: String = text.chars().take(80).collect();
@@ -280,7 +282,8 @@ mod tests {
     fn a_session_is_named_by_id_path_or_an_unmistakable_part() {
         let all = [session("aaaaaaaa-1", "/p/one.jsonl"), session("aaaaaaaa-2", "/q/two.jsonl")];
         for text in ["aaaaaaaa-1", "/p/one.jsonl", "one.jsonl", "p/one.jsonl"] {
-            assert_eq!(named(&all, text).unwrap().name, "/p/one.jsonl", "{text}");
+            let names: Vec<&str> = named(&all, text).unwrap().iter().map(|one| one.name.as_str()).collect();
+            assert_eq!(names, ["/p/one.jsonl"], "{text}");
         }
         for text in ["", "ne.jsonl", "aaaa", "/p/../p/one.jsonl", "../one.jsonl", "/etc/passwd"] {
             let error = named(&all, text).unwrap_err();
@@ -288,6 +291,9 @@ mod tests {
         }
         let error = named(&all, "aaaaaaaa").unwrap_err().to_string();
         assert!(error.contains("/p/one.jsonl") && error.contains("/q/two.jsonl"), "{error}");
+        let twice = [session("aaaaaaaa-1", "/p/one.jsonl"), session("aaaaaaaa-1", "/p/one.compacted.jsonl")];
+        assert_eq!(named(&twice, "aaaaaaaa").unwrap().len(), 2);
+        assert_eq!(named(&twice, "one.jsonl").unwrap().len(), 1);
     }
 
     #[test]
