@@ -344,8 +344,13 @@ async def no_leave(world: World) -> None:
         for body in (b"", b"no json", b"[" * 50_000, b"\xff\xfe", b"{}"):
             answer = await http.post(url, content=body, headers=good | {"Content-Type": "application/json"})
             check(400 <= answer.status_code < 500, f"{body[:20]!r}: {answer.status_code}")
-        huge = await http.post(url, content=b'"' + b"x" * 3_000_000 + b'"', headers=good | {"Content-Type": "application/json"})
-        check(huge.status_code == 413, huge.status_code)
+        try:
+            huge = b'"' + b"x" * 3_000_000 + b'"'
+            answer = await http.post(url, content=huge, headers=good | {"Content-Type": "application/json"})
+            check(answer.status_code == 413, answer.status_code)
+        except httpx.TransportError:
+            # The server may have hung up before all of it was sent.
+            pass
         check((await http.post(url, json=hello, headers=good)).status_code == 200, "the server has fallen over")
 
 

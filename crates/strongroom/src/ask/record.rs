@@ -77,19 +77,24 @@ impl Asked {
             .map(|one| (&**one, records_at(one, locator)))
             .filter(|(_, records)| !records.is_empty())
             .collect();
-        match found.as_slice() {
-            [] => Err(Error::not_found(format!("no record {locator} is in what was asked"))),
-            [(one, records)] => of_record(one, records, locator, masker),
-            several => {
-                let names: Vec<&str> =
-                    several.iter().take(PLACES_MAX).map(|(one, _)| one.transcript.name()).collect();
-                Err(Error::invalid_input(format!(
-                    "{locator} stands in {} sources; name one of them: {}",
-                    several.len(),
-                    names.join(", ")
-                )))
-            }
+        let ambiguous = || {
+            let names = found.iter().take(PLACES_MAX).map(|(one, _)| one.transcript.name());
+            Error::invalid_input(format!(
+                "{locator} stands in {} sources; name one of them: {}",
+                found.len(),
+                names.collect::<Vec<_>>().join(", ")
+            ))
+        };
+        if found.len() > PLACES_MAX {
+            return Err(ambiguous());
         }
+        let shown = found.iter().map(|(one, records)| of_record(one, records, locator, masker));
+        let mut shown = shown.collect::<Result<Vec<_>>>()?.into_iter();
+        let first = shown
+            .next()
+            .ok_or_else(|| Error::not_found(format!("no record {locator} is in what was asked")))?;
+        // A session that was compacted or forked holds the same record again.
+        if shown.all(|other| other.parts == first.parts) { Ok(first) } else { Err(ambiguous()) }
     }
 }
 
