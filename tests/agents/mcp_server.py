@@ -180,7 +180,7 @@ async def each_tool(client: Client, world: World) -> None:
     claim = await found(client, "claim", sentence="We never pushed to main.")
     check(claim["verdict"] == "conflicting", claim)
     listed = await found(client, "sessions")
-    check(listed["sessions_of_project"] >= 1 and listed["sessions_of_all"] > listed["sessions_of_project"], listed)
+    check(listed["asked_by_default"] >= 1 and listed["known"] > listed["asked_by_default"], listed)
     check((await found(client, "search", text="zebra", session=OTHER))["found"] == 1, "no zebra")
     check((await found(client, "search", text="zebra"))["found"] == 0, "another project's words")
     spans = await found(client, "show", pointer=world.pointer)
@@ -204,7 +204,7 @@ async def wrong_calls(client: Client, _: World) -> None:
     faults: list[tuple[str, dict[str, Any], str]] = [
         ("ask", {}, "`question` is missing"),
         ("ask", {"question": 7}, "must be a string"),
-        ("ask", {"question": "x" * 900_000}, "at most 4000 bytes"),
+        ("ask", {"question": "x" * 900_000}, "at most 4000 characters"),
         ("ask", {"question": "effects scop:system"}, 'did you mean "scope"?'),
         ("ask", {"question": "q", "max_tokens": "many"}, "whole number"),
         ("search", {"text": "x", "by": "user"}, "array of strings"),

@@ -735,7 +735,8 @@ impl<'a> Tracer<'a> {
             let path = self.resolve(&first.text).path;
             if let Some(text) = self.artifacts.text(&path).map(str::to_owned) {
                 let words = call.words.get(1..).unwrap_or_default();
-                return self.from_artifact(&text, |own| own.run_text(&first.text, &text, words, call.guard));
+                return self
+                    .within_artifact(&text, |own| own.run_text(&first.text, &text, words, call.guard));
             }
         }
         self.opaque(Target::Named(first.text.clone()), call.guard);
@@ -933,7 +934,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Runs `body` as what the text of a file does.
-    fn from_artifact<T>(&mut self, text: &str, body: impl FnOnce(&mut Self) -> T) -> T {
+    fn within_artifact<T>(&mut self, text: &str, body: impl FnOnce(&mut Self) -> T) -> T {
         // A hash would let a secret be guessed.
         let hash = crate::secrets::find(text).is_empty().then(|| Digest::of(text.as_bytes()));
         let outer = std::mem::replace(&mut self.artifact, hash);

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// The longest text a parameter takes, in bytes.
-const TEXT_BYTES_MAX: usize = 4_000;
+/// The longest text a parameter takes, in characters.
+const TEXT_CHARS_MAX: usize = 4_000;
 
 /// The longest list a parameter takes.
 const LIST_MAX: usize = 32;
@@ -60,7 +60,7 @@ pub(crate) fn schema(params: &[&Param]) -> Map<String, Value> {
 impl Param {
     fn schema(&self) -> Value {
         let mut schema = match &self.kind {
-            Kind::Text => json!({ "type": "string", "minLength": 1, "maxLength": TEXT_BYTES_MAX }),
+            Kind::Text => json!({ "type": "string", "minLength": 1, "maxLength": TEXT_CHARS_MAX }),
             Kind::Texts => json!({ "type": "array", "items": { "type": "string" }, "maxItems": LIST_MAX }),
             Kind::Count { min, max, usual } => {
                 json!({ "type": "integer", "minimum": min, "maximum": max, "default": usual })
@@ -111,7 +111,8 @@ impl Param {
 }
 
 fn too_long(text: &str) -> Option<String> {
-    (text.len() > TEXT_BYTES_MAX).then(|| format!("must be at most {TEXT_BYTES_MAX} bytes long"))
+    (text.chars().count() > TEXT_CHARS_MAX)
+        .then(|| format!("must be at most {TEXT_CHARS_MAX} characters long"))
 }
 
 fn one_of(value: &Value, words: &[&str]) -> Option<String> {
@@ -223,7 +224,7 @@ mod tests {
             (json!({}), "`question` is missing"),
             (json!({ "question": 3 }), "`question` must be a string"),
             (json!({ "question": " " }), "`question` must not be empty"),
-            (json!({ "question": "x".repeat(5_000) }), "at most 4000 bytes"),
+            (json!({ "question": "x".repeat(5_000) }), "at most 4000 characters"),
             (json!({ "question": "q", "kind": "a" }), "`kind` must be an array of strings"),
             (json!({ "question": "q", "kind": [1] }), "`kind` must be an array of strings"),
             (json!({ "question": "q", "kind": vec!["a"; 40] }), "at most 32"),

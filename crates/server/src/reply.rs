@@ -214,14 +214,21 @@ pub(crate) fn show_call(source: &str, locator: &str, args: &Args) -> Value {
     call("evidence_show", &arguments)
 }
 
-/// A citation as text: its place and speaker, and the quotation below.
+/// A citation as text: its place and speaker, and the quotation below. Every line of the quotation is marked, so that
+/// none can pass for one of ours.
 pub(crate) fn citation_text(citation: &Citation) -> String {
+    labelled_text(citation, "")
+}
+
+/// A citation as text, with a label behind its speaker.
+pub(crate) fn labelled_text(citation: &Citation, label: &str) -> String {
     let file = citation.source.rsplit('/').next().unwrap_or_default();
     let agent = citation.agent.as_ref().map(|agent| format!(" (agent {agent})")).unwrap_or_default();
     let note = citation.note.as_ref().map(|note| format!(" [{note}]")).unwrap_or_default();
     let pointer = citation.pointer.as_ref().map(|pointer| format!(" {pointer}")).unwrap_or_default();
     let quote = short(&citation.quote).replace('\n', "\n    | ");
-    format!("- {file}:{} {}{agent}{note}{pointer}\n    | {quote}", citation.locator, citation.attribution)
+    let (locator, speaker) = (&citation.locator, &citation.attribution);
+    format!("- {file}:{locator} {speaker}{label}{agent}{note}{pointer}\n    | {quote}")
 }
 
 /// The beginning of a longer text, marked as cut.

@@ -36,7 +36,7 @@ impl Tracer<'_> {
             goals.extend(file.rules.first().map(|rule| rule.target.clone()));
         }
         let Some(order) = file.order(&goals) else { return false };
-        self.from_artifact(&text, |own| {
+        self.within_artifact(&text, |own| {
             order.iter().for_each(|line| own.run_script(line, &[], call.guard.masked()));
         });
         self.emit(EffectKind::None, Target::Unknown, call.guard);
@@ -66,7 +66,7 @@ impl Tracer<'_> {
             if let Some((_, script)) = scripts.iter().find(|(own, _)| *own == stage) {
                 let behind = if stage == *name { words.join(" ") } else { String::new() };
                 let script = format!("{script} {behind}");
-                self.from_artifact(&text, |own| own.run_script(&script, &[], call.guard.masked()));
+                self.within_artifact(&text, |own| own.run_script(&script, &[], call.guard.masked()));
             }
         }
         true

@@ -6,7 +6,7 @@ use strongroom::answer::{Hit, Needle, Search};
 
 use super::{Call, MAX_TOKENS, OFFSET, SESSION, Tool};
 use crate::params::{Args, Kind, Need, Param};
-use crate::reply::{Draft, Entry, Reply, citation_json, citation_text};
+use crate::reply::{Draft, Entry, Reply, citation_json, labelled_text};
 use crate::words::DATA;
 
 pub(super) const TOOL: Tool = Tool {
@@ -88,6 +88,6 @@ fn entry(hit: &Hit, args: &Args) -> Entry {
         object.extend((hit.matches > 1).then(|| ("matches".to_owned(), hit.matches.into())));
     }
     let tool = hit.tool.as_ref().map(|tool| format!(" of {tool}")).unwrap_or_default();
-    let text = format!("{} ({}{tool})", citation_text(&hit.citation), hit.part);
+    let text = labelled_text(&hit.citation, &format!(" ({}{tool})", hit.part));
     Entry { section: "hits", json, text }
 }

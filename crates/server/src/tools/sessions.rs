@@ -31,11 +31,11 @@ fn run(call: &mut Call<'_>) -> Result<Reply> {
     let count = known.len();
     let mut draft = Draft::new(TOOL.name, call.args);
     let own: Vec<&Session> = known.iter().filter(|session| call.desk.is_usual(session)).collect();
-    draft.field("sessions_of_project", own.len());
-    draft.field("sessions_of_all", count);
-    draft.line(format!("{} sessions of this project, {count} in all", own.len()));
+    draft.field("asked_by_default", own.len());
+    draft.field("known", count);
+    draft.line(format!("{} sessions are asked where none is named, of {count} known", own.len()));
     if own.is_empty() && !all {
-        let words = "No session of this project is known here: name one (`of: all` lists them), or say that there are no records.";
+        let words = "None is asked where none is named: name one (`of: all` lists them), or say that there are no records.";
         draft.field("what_to_do", words);
         draft.line(words);
     }
@@ -72,11 +72,7 @@ fn entry(session: &Session) -> Entry {
         session.bytes,
         time_words(session.at),
         session.name,
-        if kept_words(session) { " (in custody)" } else { "" }
+        if session.custody.is_some() { " (in custody)" } else { "" }
     );
     Entry { section: "sessions", json, text }
-}
-
-fn kept_words(session: &Session) -> bool {
-    session.custody.is_some()
 }

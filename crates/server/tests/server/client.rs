@@ -9,7 +9,7 @@ use strongroom_server::Evidence;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
 /// How long any answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A connected client.
 pub(crate) struct Client {

@@ -75,7 +75,7 @@ async fn a_wrong_call_is_told_what_to_correct() {
         ("evidence_ask", json!({}), "`question` is missing"),
         ("evidence_ask", json!({ "question": 7 }), "`question` must be a string"),
         ("evidence_ask", json!({ "question": ["a"] }), "`question` must be a string"),
-        ("evidence_ask", json!({ "question": "x".repeat(1_000_000) }), "at most 4000 bytes"),
+        ("evidence_ask", json!({ "question": "x".repeat(1_000_000) }), "at most 4000 characters"),
         ("evidence_ask", json!({ "question": "effects scop:system" }), "did you mean \"scope\"?"),
         ("evidence_ask", json!({ "question": "said /(/" }), "invalid-input"),
         ("evidence_ask", json!({ "question": "q", "max_tokens": 5 }), "from 300 to 20000"),

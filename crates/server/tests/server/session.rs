@@ -67,7 +67,7 @@ impl Session {
             "message": message, "uuid": uuid(self.lines),
             "timestamp": format!("2026-03-10T09:{:02}:{:02}.000Z", self.lines / 60 % 60, self.lines % 60),
         });
-        self.text.push_str(&format!("{line}\n"));
+        self.text.extend([line.to_string(), "\n".to_owned()]);
         self.lines += 1;
         self
     }

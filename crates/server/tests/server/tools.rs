@@ -148,7 +148,7 @@ async fn sessions_are_listed_and_named() {
         Session::of("bbbbbbbb-0000-4000-8000-000000000002", "/srv/ws/other").user("Elsewhere we said zebra.");
     let mut client = Client::connect(house.keep(&eventful()).keep(&other).desk()).await;
     let own = client.object("evidence_sessions", json!({})).await;
-    assert_eq!((&own["sessions_of_project"], &own["sessions_of_all"]), (&json!(1), &json!(2)), "{own}");
+    assert_eq!((&own["asked_by_default"], &own["known"]), (&json!(1), &json!(2)), "{own}");
     assert_eq!(own["sessions"][0]["cwd"], "/srv/ws/app");
     let all = client.object("evidence_sessions", json!({ "of": "all" })).await;
     assert_eq!(all["page"]["total"], 2, "{all}");
@@ -167,6 +167,7 @@ async fn sessions_are_listed_and_named() {
 #[tokio::test]
 async fn secrets_never_travel() {
     let (_house, mut client) = asked(&eventful()).await;
+    let middle = SECRET.get(4..20).unwrap();
     let calls = [
         ("evidence_ask", json!({ "question": "results GITHUB_TOKEN" })),
         ("evidence_ask", json!({ "question": "changes secrets" })),
@@ -177,10 +178,10 @@ async fn secrets_never_travel() {
     ];
     for (tool, arguments) in calls {
         let result = client.call(tool, arguments).await.to_string();
-        assert!(!result.contains(&SECRET[4..20]), "{tool}: {result}");
+        assert!(!result.contains(middle), "{tool}: {result}");
     }
     // A secret cannot be felt out piece by piece.
-    for part in [SECRET, &SECRET[..12], &SECRET[8..20]] {
+    for part in [SECRET, SECRET.get(..12).unwrap(), middle] {
         assert_eq!(client.object("evidence_search", json!({ "text": part })).await["found"], 0, "{part}");
     }
 }

@@ -200,3 +200,78 @@ fn files_of(main: &Path, side_items: &[SideItem]) -> Vec<(PathBuf, ItemFacts)> {
     }
     paths.into_iter().map(|path| (path.clone(), facts(Some(&path), 0))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::catalog::Catalog;
+    use crate::desk::{Custody, Places, Usual};
+
+    /// A session of one message, with the mark of a child agent where one is named.
+    fn line(text: &str, agent: Option<&str>) -> String {
+        let own = agent.map_or(String::new(), |agent| format!(r#""agentId":"{agent}","#));
+        format!(
+            r#"{{"parentUuid":null,"isSidechain":{},{own}"sessionId":"s1","cwd":"/p","type":"user","message":{{"role":"user","content":"{text}"}},"uuid":"{text}"}}"#,
+            agent.is_some()
+        ) + "\n"
+    }
+
+    #[test]
+    fn a_session_is_made_ready_again_only_when_a_file_of_it_has_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let main = dir.path().join("s1.jsonl");
+        std::fs::write(&main, line("first", None)).unwrap();
+        let places = Places {
+            archive: dir.path().join("none"),
+            roots: vec![dir.path().to_owned()],
+            custody: Custody::All,
+            usual: Usual::Everything,
+        };
+        let (catalog, cache) = (Catalog::default(), Cache::default());
+        let ready = || {
+            let sessions = catalog.sessions(&places, None).unwrap();
+            assert_eq!(sessions.len(), 1, "{sessions:?}");
+            cache.ready(&sessions[0], None).unwrap()
+        };
+        let (one, two) = (ready(), ready());
+        assert!(Arc::ptr_eq(&one, &two));
+        std::fs::write(&main, line("first", None) + &line("second", None)).unwrap();
+        let grown = ready();
+        assert_eq!((one.records(), grown.records()), (1, 2));
+        assert!(Arc::ptr_eq(&grown, &ready()));
+        std::fs::create_dir_all(dir.path().join("s1/subagents")).unwrap();
+        let child = dir.path().join("s1/subagents/agent-a1.jsonl");
+        std::fs::write(&child, line("third", Some("a1"))).unwrap();
+        let with_child = ready();
+        assert_eq!(with_child.records(), 3);
+        std::fs::write(&child, line("third", Some("a1")) + &line("fourth", Some("a1"))).unwrap();
+        assert_eq!(ready().records(), 4);
+    }
+
+    #[test]
+    fn what_was_asked_for_last_stays_ready() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::default();
+        let session = |n: usize| {
+            let path = dir.path().join(format!("{n}.jsonl"));
+            std::fs::write(&path, line("words", None)).unwrap();
+            Session {
+                id: None,
+                name: path.display().to_string(),
+                format: "claude-code".to_owned(),
+                cwd: None,
+                // As large as a third of what stays ready.
+                bytes: READY_BYTES_MAX / 3,
+                at: strongroom_core::time::Timestamp::from_ms(0),
+                held: Held::File(path),
+                custody: None,
+            }
+        };
+        for n in 0..5 {
+            cache.ready(&session(n), None).unwrap();
+        }
+        let names: Vec<String> = lock(&cache.slots).by_name.keys().cloned().collect();
+        let expected: Vec<String> = (2..5).map(|n| session(n).name).collect();
+        assert_eq!(names, expected);
+    }
+}

@@ -235,7 +235,7 @@ fn statements(tracer: &mut Tracer<'_>, call: &Call<'_>, database: &str, sql: &[&
     for file in files {
         let path = tracer.resolve(&file.text).path;
         match tracer.artifacts.text(&path).map(str::to_owned) {
-            Some(text) => tracer.from_artifact(&text, |own| own.sql(&text, database, call.guard)),
+            Some(text) => tracer.within_artifact(&text, |own| own.sql(&text, database, call.guard)),
             None => tracer.sql("unknown", database, call.guard),
         }
     }

@@ -87,7 +87,7 @@ fn script_file(tracer: &mut Tracer<'_>, call: &Call<'_>, language: Language, fil
     match tracer.artifacts.text(&path).map(str::to_owned) {
         Some(text) => {
             let code = code::with_arguments(language, &text, words_behind(call, file));
-            tracer.from_artifact(&text, |own| own.run_code(language, &code, call.guard));
+            tracer.within_artifact(&text, |own| own.run_code(language, &code, call.guard));
         }
         None => tracer.opaque(Target::Named(file.text.clone()), call.guard),
     }
@@ -252,7 +252,7 @@ pub(super) fn shell(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
                 Some(text) => {
                     let guard = Guard { proof: Proof::Masked, ..call.guard };
                     let script = Arg::literal(&text);
-                    tracer.from_artifact(&text, |own| own.nested_with(&script, behind, guard));
+                    tracer.within_artifact(&text, |own| own.nested_with(&script, behind, guard));
                 }
                 None => tracer.opaque(Target::Named(file.text.clone()), call.guard),
             }

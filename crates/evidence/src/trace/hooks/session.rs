@@ -133,7 +133,7 @@ pub(super) fn source_file(tracer: &mut Tracer<'_>, call: &Call<'_>) -> bool {
         if let Some(words) = rest(call).get(1..).filter(|words| !words.is_empty()) {
             tracer.state.params = Some(words.into());
         }
-        tracer.from_artifact(&text, |own| own.source(&text, call.guard));
+        tracer.within_artifact(&text, |own| own.source(&text, call.guard));
         tracer.state.params = saved;
     } else if ENVIRONMENTS.contains(&base_name(&file.text)) {
         let (target, scope) = tracer.path_target(file);
