@@ -18,7 +18,7 @@ use strongroom_core::error::Result;
 use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, Level, Record, SideItem, SideKind, SourceIndex};
 
-use crate::format::{Edit, Format, Resume};
+use crate::format::{CUT_HISTORY, Edit, Format, Resume};
 use crate::lines::read_records;
 use crate::part::finding;
 
@@ -43,6 +43,10 @@ impl Format for ClaudeCode {
             let message =
                 format!("{sessions} sessions in one file whose records do not follow from one another");
             parts.findings.push(finding(Level::Warning, "multiple-sessions", None, "", message));
+        }
+        if let Some(line) = path::cut_at(&parts.records, &reader.links) {
+            let message = "the first message answers one that is not in this file".to_owned();
+            parts.findings.push(finding(Level::Note, CUT_HISTORY, line, "", message));
         }
         let usage = reader.usage(|at| is_relinked(&parts.records, at));
         parts.findings.append(&mut reader.findings);

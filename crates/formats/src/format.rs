@@ -5,6 +5,12 @@ use strongroom_core::range::ByteRange;
 use strongroom_core::span::{Segmentation, SpanIndex};
 use strongroom_core::transcript::{Bytes, SourceIndex};
 
+/// The code of the finding that a session's beginning is in another file.
+pub const CUT_HISTORY: &str = "cut-history";
+
+/// Labels of records from which on single results are sent as a placeholder, while the file keeps their text.
+pub const CLEARINGS: &[&str] = &["system/microcompact_boundary"];
+
 /// One vendor's schema: reading and writing back.
 pub trait Format: Sync + std::fmt::Debug {
     /// The name users give with `--format`, e.g. `claude-code`.

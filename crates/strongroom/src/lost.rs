@@ -4,9 +4,13 @@
 //! later. It does not know how any format writes a compaction, and it asks no archive: every statement leads to
 //! bytes of the transcript.
 
-mod account;
+mod text;
 
 mod sides;
+
+mod rest;
+
+mod paste;
 
 mod words;
 
@@ -16,9 +20,11 @@ mod again;
 
 mod broken;
 
-mod invented;
+mod said;
 
-use std::collections::BTreeSet;
+mod claims;
+
+mod invented;
 
 use serde::Serialize;
 use strongroom_core::error::Result;
@@ -26,6 +32,10 @@ use strongroom_core::range::ByteRange;
 
 use crate::reading::{ReadSpan, Reading};
 use crate::transcript::{SessionFiles, Transcript};
+
+use rest::Rest;
+use said::Ground;
+use sides::{Part, Sides};
 
 pub use again::Again;
 pub use broken::Broken;
@@ -73,6 +83,32 @@ impl Place {
     }
 }
 
+/// How much of what was before a compaction is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum History {
+    /// All of it.
+    Whole,
+    /// All but the answer to the last call: a summary may speak of what it said.
+    OpenEnd,
+    /// The beginning is in another file: nothing can be said to stand nowhere before.
+    Cut,
+    /// Nothing: the session goes on from another file.
+    Elsewhere,
+}
+
+impl History {
+    /// What to say of a history that is not whole; nothing of one that is.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Whole => "",
+            Self::OpenEnd => "the answer to its last call is not in this file",
+            Self::Cut => "the beginning of its history is not in this file",
+            Self::Elsewhere => "its history is not in this file",
+        }
+    }
+}
+
 /// What stands in place of the originals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -85,6 +121,21 @@ pub enum Account {
     None,
     /// A summary of ours: its originals are in custody.
     Ours,
+    /// A placeholder for each result that is no longer sent.
+    Cleared,
+}
+
+impl Account {
+    /// What it is, in reports.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Readable => "a summary",
+            Self::Sealed => "a sealed summary that nobody can check",
+            Self::None => "no summary in this file",
+            Self::Ours => "a summary whose originals are in custody",
+            Self::Cleared => "placeholders for the results of calls",
+        }
+    }
 }
 
 /// One compaction.
@@ -96,6 +147,8 @@ pub struct Compaction {
     pub id: Option<String>,
     /// What stands in place of the originals.
     pub account: Account,
+    /// How much of what was before is in the file.
+    pub history: History,
     /// What the agent would have sent just before it, in tokens of `o200k_base`.
     pub tokens_before: u64,
     /// The same just after it.
@@ -129,32 +182,32 @@ impl Compaction {
 /// # Errors
 /// `Unavailable` when the bytes cannot be read.
 pub fn lost(files: &SessionFiles) -> Result<Vec<Compaction>> {
-    let transcript = &files.main;
-    let boundaries = sides::boundaries(transcript);
+    let boundaries = sides::boundaries(&files.main);
     if boundaries.is_empty() {
         return Ok(Vec::new());
     }
-    let whole = Reading::of(transcript)?;
-    let others = others(files)?;
-    let ends = boundaries.iter().skip(1).copied().map(Some).chain([None]);
+    let whole = Reading::uncounted(&files.main)?;
+    let ground = Ground::of(&whole, &others(files)?);
+    let ends = boundaries.iter().skip(1).map(|(at, _)| Some(*at)).chain([None]);
     let mut all = Vec::new();
     for (&boundary, end) in boundaries.iter().zip(ends) {
-        all.extend(compare(&whole, &others, boundary, end)?);
+        let sides = Sides::of(&whole, boundary)?;
+        all.push(compare(&sides, &ground, Later { whole: &whole, from: boundary.0, to: end }));
     }
     Ok(all)
 }
 
-/// Everything that stands in the other files of the session, in lower case and with single blanks.
+/// Everything that stands in the other files of the session.
 fn others(files: &SessionFiles) -> Result<String> {
     let mut all = String::new();
     for child in &files.children {
-        for span in &Reading::of(child)?.spans {
-            all.push_str(&account::plain(&account::text_of(span)));
+        for span in &Reading::uncounted(child)?.spans {
+            all.push_str(&rest::text_of(&Part::whole(span)));
             all.push('\n');
         }
     }
     for output in &files.outputs {
-        all.push_str(&account::plain(&String::from_utf8_lossy(&output.bytes)));
+        all.push_str(&String::from_utf8_lossy(&output.bytes));
         all.push('\n');
     }
     Ok(all)
@@ -177,45 +230,31 @@ impl<'r, 'a> Later<'r, 'a> {
     }
 }
 
-fn compare(
-    whole: &Reading<'_>,
-    others: &str,
-    boundary: u32,
-    next: Option<u32>,
-) -> Result<Option<Compaction>> {
-    let transcript = whole.transcript;
-    let before = sides::before(transcript, boundary)?;
-    let after = sides::after(transcript, boundary)?;
-    let before = Reading::of(&before)?;
-    let after = Reading::of(&after)?;
-    let rest = account::Rest::of(&after, boundary);
-    let later = Later { whole, from: boundary, to: next };
-    let left: BTreeSet<_> =
-        after.spans.iter().filter(|span| span.in_context()).map(|span| span.key).collect();
-    let gone: Vec<&ReadSpan<'_>> =
-        before.spans.iter().filter(|span| span.in_context() && !left.contains(&span.key)).collect();
-    if gone.is_empty() {
-        return Ok(None);
-    }
-    let readable = rest.account == Account::Readable;
-    let mut rules = words::rules(&before, &gone, &rest);
-    let rules_before = words::count_rules(&before);
+fn compare(sides: &Sides<'_, '_>, ground: &Ground, later: Later<'_, '_>) -> Compaction {
+    let transcript = sides.whole.transcript;
+    let rest = Rest::of(sides);
+    let gone = sides.gone();
+    let (mut rules, rules_before) = words::rules(sides, &gone, &rest);
     for rule in &mut rules {
         rule.broken = broken::find(transcript, rule, later);
     }
     rules.sort_by_key(|rule| (rule.broken.is_empty(), rule.fate));
-    let record = usize::try_from(boundary).ok().and_then(|at| transcript.index().records.get(at));
-    Ok(Some(Compaction {
-        place: Place::of(transcript, boundary),
+    let record = usize::try_from(sides.boundary).ok().and_then(|at| transcript.index().records.get(at));
+    let (tokens_before, tokens_after) = sides.tokens();
+    let said = ground.until(sides.earlier().count());
+    let readable = rest.account == Account::Readable && !gone.is_empty();
+    Compaction {
+        place: Place::of(transcript, sides.boundary),
         id: record.and_then(|record| record.id.clone()),
         account: rest.account,
-        tokens_before: before.context_tokens().0,
-        tokens_after: after.context_tokens().0,
+        history: if gone.is_empty() { History::Elsewhere } else { sides.history() },
+        tokens_before,
+        tokens_after,
         rules,
         rules_before,
-        words: words::user_words(&before, &gone, &rest),
-        kinds: kinds::tally(&before, &gone, &rest, later),
-        again: again::find(&before, &gone, later),
-        invented: if readable { invented::find(&before, &rest, others) } else { Vec::new() },
-    }))
+        words: words::user_words(sides, &gone, &rest),
+        kinds: kinds::tally(sides, &gone, &rest, later),
+        again: again::find(sides, &gone, later),
+        invented: if readable { invented::find(sides, &rest, &said) } else { Vec::new() },
+    }
 }

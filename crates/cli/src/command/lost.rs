@@ -3,12 +3,13 @@
 mod page;
 mod screen;
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
 use strongroom::Result;
-use strongroom::lost::{Compaction, lost};
+use strongroom::lost::{Compaction, History, lost};
 use strongroom::transcript::SessionFiles;
 
 use crate::args::{Args, LostArgs};
@@ -55,17 +56,12 @@ fn look(files: &[PathBuf], own: &LostArgs) -> Result<Findings> {
     let found = strongroom::import::transcripts(files)?;
     let bar = progress::bytes(found.iter().map(|(_, len)| len).sum());
     let mut findings = Findings { schema: 1, ..Findings::default() };
-    let mut known: BTreeSet<String> = BTreeSet::new();
     for (path, len) in found {
         let named = own.files.contains(&path);
         match SessionFiles::open(&path, own.format.as_deref()) {
             Ok(files) => {
                 findings.transcripts += 1;
-                // A fork copies its history: a compaction counts once.
-                let fresh = |compaction: &Compaction| {
-                    compaction.id.as_ref().is_none_or(|id| known.insert(id.clone()))
-                };
-                let compactions: Vec<Compaction> = lost(&files)?.into_iter().filter(fresh).collect();
+                let compactions = lost(&files)?;
                 if !compactions.is_empty() {
                     findings.sessions.push(Session { file: files.main.name().to_owned(), compactions });
                 }
@@ -77,10 +73,28 @@ fn look(files: &[PathBuf], own: &LostArgs) -> Result<Findings> {
         bar.inc(len);
     }
     bar.finish_and_clear();
+    count_once(&mut findings.sessions);
     findings
         .sessions
-        .sort_by_key(|session| std::cmp::Reverse(session.compactions.iter().map(Compaction::weight).max()));
+        .sort_by_key(|session| Reverse(session.compactions.iter().map(Compaction::weight).max()));
     Ok(findings)
+}
+
+/// A fork copies its history: of the copies of a compaction the one with the most of its history counts.
+fn count_once(sessions: &mut Vec<Session>) {
+    let mut best: BTreeMap<String, (History, Reverse<u64>, usize)> = BTreeMap::new();
+    for (session, at) in sessions.iter().zip(0usize..) {
+        for one in &session.compactions {
+            let Some(id) = &one.id else { continue };
+            let rank = (one.history, Reverse(one.tokens_before), at);
+            best.entry(id.clone()).and_modify(|best| *best = rank.min(*best)).or_insert(rank);
+        }
+    }
+    for (session, at) in sessions.iter_mut().zip(0usize..) {
+        let counts = |id: &String| best.get(id).is_some_and(|(_, _, best)| *best == at);
+        session.compactions.retain(|one| one.id.as_ref().is_none_or(counts));
+    }
+    sessions.retain(|session| !session.compactions.is_empty());
 }
 
 /// The sums over all sessions.

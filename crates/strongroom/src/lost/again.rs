@@ -1,17 +1,19 @@
-//! What had to be looked up again: reads after a compaction that repeat reads before it.
+//! What had to be looked up again: answers after a compaction that repeat answers which it dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use strongroom_core::transcript::{BlockKind, Scalar};
+use strongroom_evidence::content::BlockContent;
 use strongroom_evidence::effect::{Access, EffectKind, Target};
 
-use super::account::shown_arguments;
+use super::rest::{hidden, shown_arguments};
+use super::sides::{Part, Sides};
 use super::{Later, Place};
-use crate::reading::{ReadSpan, Reading};
+use crate::reading::ReadSpan;
 use crate::tokens;
 
-/// One thing that was read again.
+/// One thing that was looked up again and was as before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Again {
     /// What was read: a path, or the call.
@@ -20,34 +22,70 @@ pub struct Again {
     pub before: Place,
     /// Where it was read again.
     pub after: Place,
-    /// What the second answer cost, in tokens of `o200k_base`.
+    /// What the lines that had been there already cost, in tokens of `o200k_base`.
     pub tokens: u64,
 }
 
-/// The reads behind the compaction that repeat a read whose result it dropped, in order.
-pub(super) fn find(before: &Reading<'_>, gone: &[&ReadSpan<'_>], later: Later<'_, '_>) -> Vec<Again> {
-    let mut known: BTreeMap<String, Place> = BTreeMap::new();
-    for span in gone {
-        for key in keys(span) {
-            known.insert(key, Place::of_span(before.transcript, span));
+/// An answer that was dropped, by what it was an answer about.
+struct Known {
+    place: Place,
+    lines: BTreeSet<String>,
+}
+
+/// The share of an answer's lines that must have been in the dropped answers, in percent: else it was something new,
+/// or it had changed.
+const SAME: usize = 70;
+
+/// The reads behind the compaction that repeat what it dropped, in order.
+pub(super) fn find(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], later: Later<'_, '_>) -> Vec<Again> {
+    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+    for part in gone {
+        for key in keys(part.span) {
+            let place = Place::of_span(sides.whole.transcript, part.span);
+            let entry = known.entry(key).or_insert_with(|| Known { place: place.clone(), lines: BTreeSet::new() });
+            entry.place = place;
+            entry.lines.extend(answers(&part.blocks).flat_map(|text| lines(text)).map(str::to_owned));
         }
     }
     let mut all = Vec::new();
     for span in later.spans() {
-        // Once it was read again it is known again.
-        let hit = keys(span).into_iter().find_map(|key| known.remove(&key).map(|place| (key, place)));
-        if let Some((what, place)) = hit {
-            let results =
-                span.content.blocks.iter().filter(|block| matches!(block.block.kind, BlockKind::Result(_)));
-            all.push(Again {
-                what,
-                before: place,
-                after: Place::of_span(later.whole.transcript, span),
-                tokens: results.map(|block| tokens::count(&block.text).0).sum(),
-            });
+        for key in keys(span) {
+            // Once it was read again it is known again.
+            let Some(before) = known.remove(&key) else { continue };
+            if let Some(tokens) = repeated(span, &before.lines) {
+                let after = Place::of_span(later.whole.transcript, span);
+                all.push(Again { what: hidden(&key), before: before.place, after, tokens });
+                break;
+            }
         }
     }
     all
+}
+
+/// The tokens of the lines of an answer that were known, if most of it was.
+fn repeated(span: &ReadSpan<'_>, known: &BTreeSet<String>) -> Option<u64> {
+    let blocks: Vec<&BlockContent<'_>> = span.content.blocks.iter().collect();
+    let all: Vec<&str> = answers(&blocks).flat_map(|text| lines(text)).collect();
+    let same: Vec<&str> = all.iter().copied().filter(|line| known.contains(*line)).collect();
+    let most = !same.is_empty() && same.len() * 100 >= all.len() * SAME;
+    most.then(|| tokens::count(&same.join("\n")).0)
+}
+
+fn answers<'b>(blocks: &'b [&BlockContent<'_>]) -> impl Iterator<Item = &'b str> {
+    let results = blocks.iter().filter(|block| matches!(block.block.kind, BlockKind::Result(_)));
+    results.map(|block| block.text.as_str())
+}
+
+/// Lines that say something, without the line numbers that tools put before them.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .map(|line| {
+            let digits = line.trim_start().trim_start_matches(|char: char| char.is_ascii_digit());
+            let numbered = line.trim_start().len() > digits.len();
+            let bare = digits.strip_prefix(['→', '\t', ':', '-']).filter(|_| numbered);
+            bare.unwrap_or(line).trim()
+        })
+        .filter(|line| line.chars().filter(|char| char.is_alphanumeric()).count() >= 3)
 }
 
 /// What a call that only reads has looked at: paths, else the whole call.
@@ -76,11 +114,25 @@ fn call(span: &ReadSpan<'_>) -> Option<String> {
     let tree = shown_arguments(span, block);
     let leaves = tree.iter().flat_map(|tree| &tree.leaves);
     let words: Vec<&str> = leaves
-        .filter(|leaf| leaf.pointer != "/description")
+        .filter(|leaf| !NOT_ASKED.contains(&leaf.pointer.as_str()))
         .filter_map(|leaf| match &leaf.value {
             Scalar::String(text) | Scalar::Number(text) => Some(text.as_str()),
             Scalar::Null | Scalar::Bool(_) => None,
         })
         .collect();
     Some(format!("{} {}", facts.tool, words.join(" ")))
+}
+
+/// Arguments that say how an answer is waited for and shown, not what is asked.
+const NOT_ASKED: &[&str] =
+    &["/description", "/yield_time_ms", "/max_output_tokens", "/timeout", "/timeout_ms", "/justification"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_numbers_of_tools_are_not_compared() {
+        assert_eq!(lines("   12→\tfn main()\n7:let x\n---\nplain 3").collect::<Vec<_>>(), ["fn main()", "let x", "plain 3"]);
+    }
 }

@@ -11,7 +11,9 @@ use strongroom_core::evidence::{AtomKind, Certainty};
 use strongroom_evidence::atom;
 use strongroom_evidence::effect::{Effect, EffectKind, Outcome};
 
-use super::account::{hidden, plain, stands_in, text_of};
+use super::rest::{hidden, text_of};
+use super::sides::Part;
+use super::text::{plain, stands_in};
 use super::words::LostRule;
 use super::{Later, Place};
 use crate::reading::ReadSpan;
@@ -124,7 +126,7 @@ fn objects(behind: &str) -> Vec<String> {
 /// Whether an effect is on one of the things, or there is none to ask for.
 fn hits(effect: &Effect, span: &ReadSpan<'_>, objects: &[String]) -> bool {
     let target = plain(effect.target.words());
-    let call = plain(&text_of(span));
+    let call = plain(&text_of(&Part::whole(span)));
     let is_file =
         matches!(effect.kind, EffectKind::VcsRemote | EffectKind::VcsCommit | EffectKind::PkgMutate);
     objects.is_empty()

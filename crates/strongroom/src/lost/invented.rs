@@ -1,18 +1,20 @@
 //! What a summary says that nothing before it bears out.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::Serialize;
 use strongroom_core::evidence::AtomKind;
-use strongroom_core::transcript::{BlockKind, Speaker};
-use strongroom_evidence::effect::{EffectKind, Outcome};
 use strongroom_evidence::{atom, cues};
 
-use super::Place;
-use super::account::{Rest, plain, shell_line, text_of};
-use crate::reading::{ReadSpan, Reading};
+use super::claims::{self, Runs};
+use super::rest::Rest;
+use super::said::Said;
+use super::sides::Sides;
+use super::text::{Wordings, plain, spaced, stands, stems, tight};
+use super::{History, Place};
 
 /// Why a statement counts as invented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -26,6 +28,8 @@ pub enum Why {
     OtherSpeaker,
     /// A quote that stands nowhere before.
     NoSuchQuote,
+    /// A quote of the user's whose words are not all the user's.
+    AlteredQuote,
     /// A literal that stands nowhere before.
     NoSuchLiteral,
 }
@@ -38,6 +42,7 @@ impl Why {
             Self::NoApproval => "no message of the user says so",
             Self::OtherSpeaker => "quoted as the user's, said by somebody else",
             Self::NoSuchQuote => "this quote stands nowhere before",
+            Self::AlteredQuote => "quoted as the user's, who put it in other words",
             Self::NoSuchLiteral => "stands nowhere before",
         }
     }
@@ -58,61 +63,32 @@ pub struct Invented {
     pub against: Option<Place>,
 }
 
-/// What stood before, as one text per speaker.
-struct Said {
-    user: String,
-    all: String,
-}
-
-impl Said {
-    /// Summaries count as said: what they were made from may stand in another file. So do other files of the session.
-    fn of(before: &Reading<'_>, others: &str) -> Self {
-        let (mut user, mut all) = (String::new(), others.to_owned());
-        for span in &before.spans {
-            let text = plain(&text_of(span));
-            if is_by_user(span) {
-                user.push_str(&text);
-                user.push('\n');
-            }
-            all.push_str(&text);
-            all.push('\n');
-        }
-        for record in &before.transcript.index().records {
-            for name in record.cwd.iter().chain(&record.session) {
-                if !all.contains(name.as_str()) {
-                    all.push_str(&plain(name));
-                    all.push('\n');
-                }
-            }
-        }
-        Self { user, all }
-    }
-}
-
-/// Whether the user speaks: in a message, or by an answer to a question of the agent.
-fn is_by_user(span: &ReadSpan<'_>) -> bool {
-    let asked = span.examination.effects.iter().any(|effect| effect.kind == EffectKind::HumanHandoff);
-    asked || span.content.blocks.iter().any(|block| block.block.speaker == Speaker::User)
-}
+/// Sentences that the agent's program puts around a summary.
+const FRAME: &[&str] = &[
+    "this session is being continued from a previous conversation",
+    "if you need specific details from before compaction",
+    "please continue the conversation from where we left",
+    "continue the conversation from where it left off",
+    "recent messages are preserved verbatim",
+];
 
 /// Everything that counts as invented, the worst kind first, each once.
-pub(super) fn find(before: &Reading<'_>, rest: &Rest, others: &str) -> Vec<Invented> {
-    let said = Said::of(before, others);
+pub(super) fn find(sides: &Sides<'_, '_>, rest: &Rest, said: &Said<'_>) -> Vec<Invented> {
+    let runs = Runs::of(sides.earlier());
     let mut all = Vec::new();
     let mut known = BTreeSet::new();
     let mut section = String::new();
     for range in cues::sentences(&rest.summary) {
         let Some(sentence) = rest.summary.get(range) else { continue };
+        let begin = plain(sentence);
+        if FRAME.iter().any(|frame| begin.starts_with(frame)) {
+            continue;
+        }
         if let Some(title) = heading(sentence) {
             section = title;
         }
-        let found = contradicted(sentence, before)
-            .into_iter()
-            .chain(approval(sentence, before).map(|why| (why, sentence.to_owned(), None)))
-            .chain(quotes(sentence, &section, &said))
-            .chain(literals(sentence, &said));
-        for (why, text, against) in found {
-            if known.insert((why, text.clone())) {
+        for (why, text, against) in judge(sentence, &section, sides, &runs, said) {
+            if known.insert((why, plain(&text))) {
                 let sentence = sentence.to_owned();
                 all.push(Invented { why, text, sentence, place: rest.place.clone(), against });
             }
@@ -124,9 +100,33 @@ pub(super) fn find(before: &Reading<'_>, rest: &Rest, others: &str) -> Vec<Inven
 
 type Finding = (Why, String, Option<Place>);
 
-/// Whether `own` stands in a text of many megabytes.
-fn stands(text: &str, own: &str) -> bool {
-    memchr::memmem::find(text.as_bytes(), own.as_bytes()).is_some()
+fn judge(
+    sentence: &str,
+    section: &str,
+    sides: &Sides<'_, '_>,
+    runs: &Runs<'_, '_>,
+    said: &Said<'_>,
+) -> Vec<Finding> {
+    let mut all = Vec::new();
+    let whole = || sentence.to_owned();
+    if let Some(shown) = claims::contradicted(sentence, runs) {
+        let against = Place::of_span(sides.whole.transcript, shown.span());
+        all.push((Why::Contradicted, whole(), Some(against)));
+    }
+    let history = sides.history();
+    // What is not in the file may have been said there.
+    if history == History::Cut {
+        return all;
+    }
+    if claims::is_approval_invented(sentence, said) {
+        all.push((Why::NoApproval, whole(), None));
+    }
+    let marks = marks(sentence);
+    all.extend(quotes(sentence, section, said, &marks));
+    if history == History::Whole {
+        all.extend(literals(sentence, said, &marks));
+    }
+    all
 }
 
 /// The title of a numbered or marked section.
@@ -137,146 +137,217 @@ fn heading(sentence: &str) -> Option<String> {
     found.get(1).map(|title| plain(title.as_str()))
 }
 
+/// The quotations of a sentence, without their marks. Marks inside code are no quotation marks.
+fn marks(sentence: &str) -> Vec<Range<usize>> {
+    let mut all = Vec::new();
+    let mut open: Option<usize> = None;
+    let mut in_code = false;
+    for (at, char) in sentence.char_indices() {
+        match char {
+            '`' => in_code = !in_code,
+            '"' | '“' | '”' if !in_code => match open.take() {
+                Some(start) => all.push(start..at),
+                None => open = Some(at + char.len_utf8()),
+            },
+            _ => {}
+        }
+    }
+    // A mark that is left alone may have paired all the others wrongly.
+    if open.is_some() { Vec::new() } else { all }
+}
+
+/// Whether a text in backticks or not looks like the place of a file, not like two words with a stroke.
+fn is_path(text: &str) -> bool {
+    let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let ending = name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty() && (1..=5).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    ending || text.starts_with(['/', '~']) || text.matches('/').count() >= 2
+}
+
+/// Signs of a pattern, a gap or a stand-in for something else.
+const STAND_INS: &[&str] = &["...", "…", "<", ">", "{", "}", "*", "$", "\\", "REDACTED", "[masked", "xxx", "XXX"];
+
 /// Literals that stand nowhere before. A path counts only when not even its file name does, a value only when not even
 /// its number does: what is merely spelled another way is not invented.
-fn literals<'s>(sentence: &'s str, said: &'s Said) -> impl Iterator<Item = Finding> + 's {
+fn literals(sentence: &str, said: &Said<'_>, quoted: &[Range<usize>]) -> Vec<Finding> {
     let wanted = |kind| matches!(kind, AtomKind::Path | AtomKind::Url | AtomKind::Id | AtomKind::Quantity);
-    atom::extract(sentence).into_iter().filter(move |atom| wanted(atom.kind)).filter_map(move |atom| {
-        let text = sentence.get(atom.range.clone())?;
-        let own = plain(text);
-        let part = match atom.kind {
-            AtomKind::Path => own.trim_end_matches('/').rsplit('/').next().unwrap_or(&own).to_owned(),
-            AtomKind::Quantity => {
-                own.chars().take_while(|char| char.is_ascii_digit() || matches!(char, '.' | ',')).collect()
-            }
-            _ => own.clone(),
-        };
-        // Short words stand in every text.
-        let part = part.trim_matches(['*', '`', '"', '\'', '.', ',', '(', ')', ':']);
-        let long = part.len() >= 4 || atom.kind == AtomKind::Quantity && !part.is_empty();
-        let found = stands(&said.all, part);
-        (long && !found).then(|| (Why::NoSuchLiteral, text.to_owned(), None))
-    })
-}
-
-/// Quotes of four words and more in a list of what the user said.
-fn quotes<'s>(sentence: &'s str, section: &'s str, said: &'s Said) -> impl Iterator<Item = Finding> + 's {
-    static QUOTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"(?:^|[\s(\[:*])["“]([^\s"“”][^"“”]{10,600}[^\s"“”])["”](?:$|[\s).,;:!?*\]])"#).ok()
-    });
-    let of_user = section.contains("user message")
-        || plain(sentence).contains("user said")
-        || plain(sentence).contains("user:");
-    QUOTE.as_ref().into_iter().flat_map(move |quote| quote.captures_iter(sentence)).filter_map(move |found| {
-        let text = found.get(1)?.as_str();
-        let own = plain(text);
-        let own = own.trim_end_matches(['.', '!', '?', '…', ',']).trim_end_matches("...");
-        // A quote with gaps is a selection, and brackets mark what was put in.
-        if own.split(' ').count() < 4
-            || own.contains("...")
-            || own.contains('…')
-            || own.contains('[')
-            || own.contains('\\')
-        {
-            return None;
-        }
-        let why = match (stands(&said.user, own), stands(&said.all, own)) {
-            (false, true) if of_user => Why::OtherSpeaker,
-            (true, _) | (false, true) => return None,
-            (false, false) => Why::NoSuchQuote,
-        };
-        Some((why, text.to_owned(), None))
-    })
-}
-
-/// An approval that no message of the user holds.
-fn approval(sentence: &str, before: &Reading<'_>) -> Option<Why> {
-    static GIVEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\buser(?:\s+(?:has|had|then|explicitly|also))*\s+(?:approved|confirmed|agreed|accepted|authori[sz]ed|gave\s+(?:permission|approval|the\s+go-ahead)|signed\s+off)\b").ok()
-    });
-    static GIVES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:yes|yep|yeah|yup|ok|okay|sure|approved?|agree[d]?|accept|confirm|go\s+ahead|go\s+for\s+it|do\s+it|proceed|continue|lgtm|looks?\s+good|sounds?\s+good|great|perfect|good|nice|fine|correct|right|exactly|please|let['’]?s|thanks?|works?|commit|merge|ship|push|implement)\b|👍|^\s*\d+\s*$|是|好|可以|同意").ok()
-    });
-    let given = GIVEN.as_ref().is_some_and(|given| given.is_match(sentence));
-    let gives = |span: &ReadSpan<'_>| {
-        span.content.blocks.iter().any(|block| {
-            let answers =
-                matches!(block.block.kind, BlockKind::Result(_)) && plain(&block.text).contains("user");
-            let own = block.block.speaker == Speaker::User;
-            (own || answers) && GIVES.as_ref().is_none_or(|gives| gives.is_match(&block.text))
+    let in_quote = |range: &Range<usize>| quoted.iter().any(|quote| quote.start <= range.start && range.end <= quote.end);
+    let atoms = atom::extract(sentence).into_iter().filter(|atom| wanted(atom.kind) && !in_quote(&atom.range));
+    atoms
+        .filter_map(|atom| {
+            let text = sentence.get(atom.range.clone())?;
+            let follows = sentence.get(atom.range.end..).unwrap_or_default();
+            let loose = STAND_INS.iter().any(|sign| text.contains(sign))
+                || atom.kind == AtomKind::Path && !is_path(text)
+                || follows.starts_with(['*', '<', '{', '…']);
+            (!loose && !is_known(atom.kind, text, said)).then(|| (Why::NoSuchLiteral, text.to_owned(), None))
         })
+        .collect()
+}
+
+/// Whether a literal stands somewhere before, in any spelling.
+fn is_known(kind: AtomKind, text: &str, said: &Said<'_>) -> bool {
+    let own = plain(text);
+    let part = match kind {
+        AtomKind::Path => own.trim_end_matches('/').rsplit('/').next().unwrap_or(&own).to_owned(),
+        AtomKind::Quantity => number_of(&own),
+        AtomKind::Url => own.split_once("://").map_or(own.as_str(), |(_, bare)| bare).trim_end_matches('/').to_owned(),
+        _ => own.clone(),
     };
-    (given && !before.spans.iter().any(gives)).then_some(Why::NoApproval)
+    let part = part.trim_matches(['*', '`', '"', '\'', '.', ',', '(', ')', ':']);
+    // Short words stand in every text.
+    let short = part.len() < 4 && (kind != AtomKind::Quantity || part.is_empty());
+    let plainly = |part: &str| stands(said.all.plain, part) || stands(said.beside.plain, part);
+    if short || plainly(part) {
+        return true;
+    }
+    if kind == AtomKind::Quantity {
+        let bare: String = part.chars().filter(|char| !matches!(char, ',' | '_')).collect();
+        return plainly(&bare) || plainly(&grouped(&bare));
+    }
+    // Hashes are shortened, and written with an ending or a range.
+    let hash = part.len() > 7 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let tight = tight(part);
+    hash && part.get(..7).is_some_and(plainly)
+        || tight.len() >= 6 && (stands(said.all.tight, &tight) || stands(said.beside.tight, &tight))
 }
 
-/// A statement that something passed, and the calls that would show it.
-struct Claim {
-    says: &'static str,
-    calls: &'static str,
+/// The digits of a value, with separators.
+fn number_of(text: &str) -> String {
+    let number: String = text
+        .chars()
+        .skip_while(|char| !char.is_ascii_digit())
+        .take_while(|char| char.is_ascii_digit() || matches!(char, '.' | ',' | '_'))
+        .collect();
+    number.trim_end_matches(['.', ',', '_']).to_owned()
 }
 
-const CLAIMS: &[Claim] = &[
-    Claim {
-        says: r"(?i)\b(?:all\s+)?(?:unit\s+|integration\s+)?tests?\s+(?:suite\s+)?(?:are\s+|is\s+|now\s+|all\s+)*(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?)\b",
-        calls: r"\b(?:cargo\s+(?:nextest|test)|go\s+test|npm\s+(?:run\s+)?test|pnpm\s+(?:run\s+)?test|yarn\s+test|bun\s+(?:run\s+)?test|pytest|jest|vitest|mise\s+run\s+test|make\s+test|ctest|rspec|phpunit|dotnet\s+test)\b",
-    },
-    Claim {
-        says: r"(?i)\bbuild\s+(?:is\s+|now\s+)*(?:pass(?:es|ed|ing)?|green|clean|succeed(?:s|ed)?|successful)\b",
-        calls: r"\b(?:cargo\s+build|go\s+build|npm\s+run\s+build|pnpm\s+(?:run\s+)?build|yarn\s+build|bun\s+run\s+build|make(?:\s+build)?|tsc)\b",
-    },
-];
+/// `12345` as `12,345`.
+fn grouped(digits: &str) -> String {
+    let mut out = String::new();
+    for (at, char) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(char);
+    }
+    out
+}
 
-/// A claim whose last call had failed.
-fn contradicted(sentence: &str, before: &Reading<'_>) -> Option<Finding> {
-    static READ: LazyLock<Vec<(Regex, Regex)>> = LazyLock::new(|| {
-        let read = |claim: &Claim| Some((Regex::new(claim.says).ok()?, Regex::new(claim.calls).ok()?));
-        CLAIMS.iter().filter_map(read).collect()
+/// Quotes of four words and more that somebody is said to have said or printed.
+fn quotes(sentence: &str, section: &str, said: &Said<'_>, marks: &[Range<usize>]) -> Vec<Finding> {
+    static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:said|says|saying|asked|wrote|replied|reported|flagged|printed|prints|returned|returns|shows|showed|output|error|warning|message|feedback|request)\b").ok()
     });
-    static NOT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:not|n['’]t|until|ensure|make\s+sure|should|must|verify|check|whether|if|once|when|before|after|need|to\s+pass)\b").ok()
-    });
-    if NOT.as_ref().is_none_or(|not| not.is_match(sentence)) {
+    let words = plain(sentence);
+    let of_user = section.contains("user message")
+        || section.contains("user request")
+        || ["user said", "user asked", "user:", "user wrote", "user replied", "user request", "user feedback", "user message"]
+            .iter()
+            .any(|by| words.contains(by));
+    if !of_user && TOLD.as_ref().is_none_or(|told| !told.is_match(sentence)) {
+        return Vec::new();
+    }
+    marks
+        .iter()
+        .filter_map(|range| {
+            let text = sentence.get(range.clone())?;
+            Some((quote(text, of_user, said)?, text.to_owned(), None))
+        })
+        .collect()
+}
+
+/// Of an altered quote, this share of its words stands near one another in the user's messages, in percent.
+const ALTERED: usize = 70;
+
+/// A line of a program with other values in it shares this much with the quote, in percent.
+const FILLED: usize = 60;
+
+/// What is wrong with a quote.
+fn quote(text: &str, of_user: bool, said: &Said<'_>) -> Option<Why> {
+    let own = plain(text);
+    let own = own.trim_end_matches(['.', '!', '?', '…', ',']).trim_end_matches("...");
+    // A quote with gaps is a selection, and brackets mark what was put in.
+    let gaps = ["...", "…", "[", "\\", "masked", "redacted"].iter().any(|gap| own.contains(gap));
+    if own.split(' ').count() < 4 || stems(own).len() < 3 || gaps {
         return None;
     }
-    let (_, calls) = READ.iter().find(|(says, _)| says.is_match(sentence))?;
-    let call = |span: &&ReadSpan<'_>| shell_line(span).is_some_and(|text| calls.is_match(&text));
-    let last = before.spans.iter().rev().find(call)?;
-    let failed = matches!(last.examination.outcome, Outcome::Failed | Outcome::Interrupted);
-    failed.then(|| (Why::Contradicted, sentence.to_owned(), Some(Place::of_span(before.transcript, last))))
+    let key = tight(own);
+    let stands_anywhere = || stands(said.all.tight, &key) || stands(said.beside.tight, &key);
+    match (stands(said.user.tight, &key), of_user) {
+        (true, _) => None,
+        (false, true) if stands_anywhere() => Some(Why::OtherSpeaker),
+        (false, true) if Wordings::of(said.user.plain).likeness(own) >= ALTERED => Some(Why::AlteredQuote),
+        (false, true) => Some(Why::NoSuchQuote),
+        (false, false) if stands_anywhere() || holds_most(said.all.spaced, own) => None,
+        (false, false) => Some(Why::NoSuchQuote),
+    }
+}
+
+/// Whether a good part of the words stands there as one piece: a line of a program whose values were filled in.
+fn holds_most(text: &str, own: &str) -> bool {
+    let words: Vec<String> = spaced(own).split_whitespace().map(str::to_owned).collect();
+    let length = (words.len() * FILLED).div_ceil(100).max(3);
+    words.windows(length).any(|piece| stands(text, &format!(" {} ", piece.join(" "))))
+        || words.chunks(3).filter(|piece| piece.len() == 3).all(|piece| stands(text, &format!(" {} ", piece.join(" "))))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::said::View;
     use super::*;
 
-    fn said(user: &str, all: &str) -> Said {
-        Said { user: plain(user), all: plain(all) }
+    fn check<T>(user: &str, all: &str, ask: impl Fn(&Said<'_>) -> T) -> T {
+        let texts = [user, all, ""].map(|text| (plain(text), tight(text), spaced(text)));
+        let [user, all, beside] = [0, 1, 2].map(|at: usize| {
+            let (plain, tight, spaced) = &texts[at];
+            View { plain, tight, spaced }
+        });
+        ask(&Said { user, all, beside, turns: &[] })
     }
 
     #[test]
     fn literals_that_stand_somewhere_are_not_invented() {
-        let said = said("", "edit src/parse.rs, took 412.7 ms, commit 3f9a2c1");
-        let found = |text: &str| literals(text, &said).map(|found| found.1).collect::<Vec<_>>();
+        let all = "edit src/parse.rs, took 412.7 ms, commit 3f9a2c1, 12,345 rows, letter-spacing: -0.02em";
+        let found = |text: &str| {
+            check("", all, |said| literals(text, said, &marks(text)).into_iter().map(|one| one.1).collect::<Vec<_>>())
+        };
         assert_eq!(found("Changed `lib/parse.rs` in 412.7 seconds."), Vec::<String>::new());
         assert_eq!(found("Changed src/lower.rs."), ["src/lower.rs"]);
         assert_eq!(found("It took 99.5 ms."), ["99.5 ms"]);
+        assert_eq!(found("12345 rows at 3f9a2c1 with letter-spacing:-0.02em"), Vec::<String>::new());
+        assert_eq!(found("fast crash/restart recovery by first/last"), Vec::<String>::new());
     }
 
     #[test]
     fn quotes_are_looked_for_by_speaker() {
-        let said = said("please keep the old flag", "please keep the old flag\nI will drop the cache now");
-        let found =
-            |text: &str| quotes(text, "all user messages", &said).map(|found| found.0).collect::<Vec<_>>();
-        assert_eq!(found("- \"Please keep the old flag\""), []);
+        let found = |text: &str| {
+            check(
+                "please keep the old 'flag' for the deploy job",
+                "please keep the old 'flag' for the deploy job\nI will drop the cache now\nunknown agent type %q for session %d, skipping",
+                |said| {
+                    quotes(text, "all user messages", said, &marks(text)).into_iter().map(|one| one.0).collect::<Vec<_>>()
+                },
+            )
+        };
+        assert_eq!(found("- \"Please keep the old \u{201c}flag\u{201d}\""), []);
         assert_eq!(found("- \"I will drop the cache now\""), [Why::OtherSpeaker]);
         assert_eq!(found("- \"delete everything in the bucket\""), [Why::NoSuchQuote]);
+        assert_eq!(found("- \"keep the old flag for the nightly deploy job\""), [Why::AlteredQuote]);
         assert_eq!(found("- \"keep it\""), []);
+        let printed = |text: &str| {
+            check("", "unknown agent type %q for session %d, skipping", |said| quotes(text, "", said, &marks(text)).len())
+        };
+        assert_eq!(printed("It printed the warning \"unknown agent type '' for session 0, skipping\"."), 0);
+        assert_eq!(printed("It printed the error \"disk quota exceeded on volume data\"."), 1);
     }
 
     #[test]
-    fn sections_are_recognised() {
+    fn sections_and_marks_are_recognised() {
         assert_eq!(heading("6. All user messages:").as_deref(), Some("all user messages"));
         assert_eq!(heading("The build took long."), None);
-        assert!(CLAIMS.iter().all(|claim| Regex::new(claim.says).is_ok() && Regex::new(claim.calls).is_ok()));
+        let text = "checks `Contains(line, \": \")` but `\": \"` and \"a real quote\"";
+        assert_eq!(marks(text).into_iter().map(|range| &text[range]).collect::<Vec<_>>(), ["a real quote"]);
     }
 }

@@ -1,14 +1,19 @@
 //! What was there by kind, and what is left of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::Serialize;
 use strongroom_core::evidence::{AtomKind, Certainty};
-use strongroom_evidence::effect::{Access, Target};
+use strongroom_core::transcript::BlockKind;
+use strongroom_evidence::effect::{Access, Outcome, Target};
 
-use super::account::{Rest, shell_line};
+use super::rest::{Rest, hidden, shell_line};
+use super::sides::{Part, Sides};
+use super::text::plain;
 use super::{Later, Place};
-use crate::reading::{ReadSpan, Reading};
+use crate::reading::ReadSpan;
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -18,7 +23,7 @@ pub enum Kind {
     Command,
     /// Files that were read, written or deleted.
     Path,
-    /// Error lines and codes.
+    /// Error lines and codes that a run or a failed call printed.
     Error,
     /// Values with a unit.
     Value,
@@ -84,7 +89,8 @@ pub struct Tally {
     pub kind: Kind,
     /// How many there were.
     pub before: usize,
-    /// How many are left: as written, equal in normal form, or of a path its file name.
+    /// How many are left: as written, equal in normal form, shortened as people do (a hash, a relative path, the number
+    /// of a pull request), of a path its file name, or of a command most of its words.
     pub left: usize,
     /// Those that are gone: what was used again first, then the most frequent; at most [`LISTED_MAX`].
     pub lost: Vec<LostItem>,
@@ -100,25 +106,24 @@ struct Seen {
 }
 
 pub(super) fn tally(
-    before: &Reading<'_>,
-    gone: &[&ReadSpan<'_>],
+    sides: &Sides<'_, '_>,
+    gone: &[Part<'_, '_>],
     rest: &Rest,
     later: Later<'_, '_>,
 ) -> Vec<Tally> {
     let mut seen: BTreeMap<(Kind, String), Seen> = BTreeMap::new();
-    for span in gone {
-        for (kind, norm, text) in items(span) {
-            let entry = seen.entry((kind, norm)).or_insert_with(|| Seen {
-                text,
-                place: Place::of_span(before.transcript, span),
-                times: 0,
-            });
+    for part in gone {
+        for (kind, norm, text) in items(part) {
+            let place = Place::of_span(sides.whole.transcript, part.span);
+            let entry =
+                seen.entry((kind, norm)).or_insert_with(|| Seen { text, place: place.clone(), times: 0 });
             entry.times += 1;
-            entry.place = Place::of_span(before.transcript, span);
+            entry.place = place;
         }
     }
     let used: BTreeSet<(Kind, String)> =
-        later.spans().flat_map(items).map(|(kind, norm, _)| (kind, norm)).collect();
+        later.spans().flat_map(|span| items(&Part::whole(span))).map(|(kind, norm, _)| (kind, norm)).collect();
+    let cwds = cwds(sides);
     let mut tallies: Vec<Tally> = Vec::new();
     for ((kind, norm), entry) in seen {
         if tallies.last().is_none_or(|tally| tally.kind != kind) {
@@ -126,7 +131,7 @@ pub(super) fn tally(
         }
         let Some(tally) = tallies.last_mut() else { continue };
         tally.before += 1;
-        if is_left(kind, &norm, &entry.text, rest) {
+        if is_left(kind, &norm, &entry.text, rest) || kind == Kind::Path && is_near(&entry.text, &cwds, rest) {
             tally.left += 1;
         } else {
             let needed = used.contains(&(kind, norm));
@@ -140,16 +145,80 @@ pub(super) fn tally(
     tallies
 }
 
+/// The share of a command's words that must stand near one another to count as told.
+const TOLD: usize = 60;
+
 fn is_left(kind: Kind, norm: &str, text: &str, rest: &Rest) -> bool {
     let own = match kind {
-        Kind::Command => false,
+        Kind::Command => rest.holds_words(text) || rest.likeness(&operands(text)) >= TOLD,
         Kind::Path => rest.holds_atom(AtomKind::Path, norm),
-        Kind::Error => rest.holds_atom(AtomKind::Error, norm),
-        Kind::Value => rest.holds_atom(AtomKind::Quantity, norm),
-        Kind::Url => rest.holds_atom(AtomKind::Url, norm),
-        Kind::Id => rest.holds_atom(AtomKind::Id, norm),
+        Kind::Error => rest.holds_atom(AtomKind::Error, norm) || rest.holds_words(text),
+        Kind::Value => rest.holds_atom(AtomKind::Quantity, norm) || holds_bare_value(text, rest),
+        Kind::Url => rest.holds_atom(AtomKind::Url, norm) || holds_short_url(text, rest),
+        Kind::Id => rest.holds_atom(AtomKind::Id, norm) || holds_short_id(text, rest),
     };
-    own || rest.holds(text) || kind == Kind::Path && file_name(text).is_some_and(|name| rest.holds(name))
+    own || rest.holds(text)
+}
+
+/// A command without what says where it runs and how it prints.
+fn operands(command: &str) -> String {
+    let parts = command.split("&&").map(str::trim).filter(|part| !part.starts_with("cd ") && !part.starts_with("echo "));
+    let words = parts.flat_map(str::split_whitespace).filter(|word| {
+        !word.starts_with('-') && !word.contains('>') && !matches!(*word, "|" | ";" | "head" | "tail" | "grep")
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// `1,024 MB` and `1024MB`, `12 tests` and `12 unit tests`: the number and the unit near one another.
+fn holds_bare_value(text: &str, rest: &Rest) -> bool {
+    let ungrouped: String = text.chars().filter(|char| !matches!(char, ',' | '_')).collect();
+    let unit_at = ungrouped.find(|char: char| char.is_alphabetic()).unwrap_or(ungrouped.len());
+    let (number, unit) = ungrouped.split_at(unit_at);
+    let number = number.trim().trim_end_matches('-');
+    [format!("{number} {unit}"), format!("{number}{unit}"), format!("{number}-{unit}")].iter().any(|own| rest.holds(own))
+}
+
+/// A hash by its first digits, a version with and without `v`.
+fn holds_short_id(text: &str, rest: &Rest) -> bool {
+    let own = text.trim_start_matches('v');
+    let hash = own.len() >= 7 && own.bytes().all(|byte| byte.is_ascii_hexdigit());
+    hash && rest.holds_hash(&own.to_ascii_lowercase())
+        || own.len() < text.len() && rest.holds(own)
+        || text.starts_with(|char: char| char.is_ascii_digit()) && rest.holds(&format!("v{text}"))
+}
+
+/// A URL without its scheme or its end, or the number of an issue or pull request that it leads to.
+fn holds_short_url(text: &str, rest: &Rest) -> bool {
+    static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"/(?:pulls?|issues?|merge_requests|discussions)/(\d+)(?:[/#?].*)?$").ok()
+    });
+    let bare = text.split_once("://").map_or(text, |(_, bare)| bare);
+    let bare = bare.trim_end_matches('/').trim_end_matches(".git");
+    let number = NUMBERED.as_ref().and_then(|numbered| numbered.captures(text)).and_then(|found| found.get(1));
+    rest.holds(bare)
+        || number.is_some_and(|number| {
+            ["#", "pr ", "issue ", "gh-", "pull request "].iter().any(|before| rest.holds(&format!("{before}{}", number.as_str())))
+        })
+}
+
+/// The directories that calls ran in, without a last `/`.
+fn cwds(sides: &Sides<'_, '_>) -> BTreeSet<String> {
+    let records = sides.whole.transcript.index().records.iter();
+    let named = records.filter_map(|record| record.cwd.as_deref());
+    named.map(|cwd| plain(cwd).trim_end_matches(['/', '\\']).to_owned()).collect()
+}
+
+/// Whether a file is named by itself, or a directory by the way to it from where the agent worked.
+fn is_near(path: &str, cwds: &BTreeSet<String>, rest: &Rest) -> bool {
+    if file_name(path).is_some_and(|name| rest.holds(name)) {
+        return true;
+    }
+    let own = plain(path);
+    let from_cwd = cwds.iter().filter_map(|cwd| own.strip_prefix(cwd.as_str()));
+    let mut relative = from_cwd.map(|path| path.trim_start_matches('/')).filter(|path| path.contains('/') || path.len() > 3);
+    let parts: Vec<&str> = own.split('/').filter(|part| !part.is_empty()).collect();
+    let tail = parts.len().checked_sub(2).and_then(|at| parts.get(at..)).map(|tail| tail.join("/"));
+    relative.any(|path| rest.holds(path)) || tail.is_some_and(|tail| rest.holds(&tail))
 }
 
 /// The name of a file with an ending: enough to find it again.
@@ -158,31 +227,74 @@ fn file_name(path: &str) -> Option<&str> {
     name.contains('.').then_some(name)
 }
 
-/// The items of a span: kind, normal form, text.
-fn items(span: &ReadSpan<'_>) -> Vec<(Kind, String, String)> {
+/// The items of some blocks: kind, normal form, text.
+fn items(part: &Part<'_, '_>) -> Vec<(Kind, String, String)> {
     let mut all = Vec::new();
-    for (at, atom) in &span.examination.atoms {
-        let block = span.content.blocks.iter().find(|block| block.at == *at);
-        let own = block.and_then(|block| block.text.get(atom.range.clone()));
-        if let Some((kind, own)) = own.and_then(|own| Some((Kind::of(atom.kind, own)?, own))) {
-            all.push((kind, atom.norm.clone(), own.to_owned()));
+    let errs = has_run(part.span);
+    for (at, atom) in part.span.examination.atoms.iter().filter(|(at, _)| part.has(*at)) {
+        let Some(block) = part.blocks.iter().find(|block| block.at == *at) else { continue };
+        let Some(own) = block.text.get(atom.range.clone()) else { continue };
+        let kind = Kind::of(atom.kind, own).filter(|kind| {
+            *kind != Kind::Error || errs && matches!(block.block.kind, BlockKind::Result(_)) && is_error_line(own)
+        });
+        if let Some(kind) = kind.filter(|_| !own.contains("REDACTED")) {
+            all.push((kind, atom.norm.clone(), hidden(own)));
         }
     }
-    for effect in &span.examination.effects {
-        if let Target::Path { resolved, .. } = &effect.target {
-            all.push((Kind::Path, resolved.clone(), resolved.clone()));
+    if part.call().is_some() {
+        for effect in &part.span.examination.effects {
+            if let Target::Path { resolved, .. } = &effect.target
+                && is_path(resolved)
+            {
+                all.push((Kind::Path, resolved.clone(), hidden(resolved)));
+            }
         }
+        all.extend(command(part.span).map(|command| (Kind::Command, plain(&command), command)));
     }
-    all.extend(command(span).map(|command| (Kind::Command, super::account::plain(&command), command)));
     all
+}
+
+/// Programs and patterns look like paths where a table does not know an option.
+fn is_path(text: &str) -> bool {
+    !text.contains(|char: char| char.is_control() || matches!(char, '(' | ')' | '{' | '}' | '[' | ']' | '|' | '$' | '*' | '"' | '<' | '>' | '\'' | ';' | '`' | '^'))
+        && text.len() > 1
+}
+
+/// Whether what the call printed can be an error that happened: it failed, or it ran something and not only looked at
+/// files.
+fn has_run(span: &ReadSpan<'_>) -> bool {
+    let examined = &span.examination;
+    let reads = !examined.effects.is_empty()
+        && examined.effects.iter().all(|effect| effect.kind.access() == Access::Read);
+    matches!(examined.outcome, Outcome::Failed | Outcome::Interrupted) || !reads
+}
+
+/// The bare name of an error class is no error.
+fn is_error_line(text: &str) -> bool {
+    text.contains([' ', ':']) || text.contains(|char: char| char.is_ascii_digit())
 }
 
 /// The first line of a shell command that changed something.
 fn command(span: &ReadSpan<'_>) -> Option<String> {
     let changed =
         span.examination.effects.iter().any(|effect| {
-            effect.kind.access() == Access::Mutation && effect.certainty == Certainty::Definite
+            effect.kind.access() == Access::Mutation
+                && effect.certainty == Certainty::Definite
+                && !matches!(effect.outcome, Outcome::Refused)
         });
     let script = shell_line(span).filter(|_| changed)?;
-    script.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    script.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_known_by_their_operands() {
+        assert_eq!(operands("cd /a/b && git merge origin/x --no-edit 2>&1 | tail -5"), "git merge origin/x");
+        assert!(is_path("/a/b c.txt") && !is_path("map(.id | length)"));
+        assert_eq!(file_name("/a/b.rs"), Some("b.rs"));
+        assert!(is_error_line("E0308") && is_error_line("error: no such file") && !is_error_line("SyntaxError"));
+    }
 }

@@ -1,41 +1,200 @@
-//! The two sides of a boundary: the transcript as it was read just before it, and just after.
+//! The two sides of a boundary: what the agent would have sent just before it, and just after.
 //!
-//! A prefix of the file is read like any file, so that its format decides what would have been sent.
+//! The bodies are read once. For each side the head of the file is only indexed, so that its format decides what
+//! would have been sent at that time.
 
+use std::collections::BTreeSet;
+
+use strongroom_core::digest::ContentKey;
 use strongroom_core::error::Result;
 use strongroom_core::range::ByteRange;
-use strongroom_core::transcript::{Block, BlockKind, Record, RecordKind, Speaker};
+use strongroom_core::transcript::{
+    Block, BlockKind, BlockRef, Bytes, Record, RecordKind, SourceIndex, Speaker, Visibility,
+};
+use strongroom_evidence::content::BlockContent;
 
+use super::History;
+use crate::reading::{ReadSpan, Reading};
 use crate::transcript::Transcript;
 
-/// The records that are boundaries of the main agent, copies left out.
-pub(super) fn boundaries(transcript: &Transcript) -> Vec<u32> {
-    let own = |record: &Record| record.kind == RecordKind::Boundary && record.agent.is_none();
-    transcript
-        .index()
-        .records
-        .iter()
-        .zip(0u32..)
-        .filter(|(record, _)| own(record))
-        .map(|(_, at)| at)
-        .collect()
+/// How a boundary takes content away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A summary, or nothing, stands in place of the conversation.
+    Replaced,
+    /// Single results are sent as a placeholder from here on.
+    Cleared,
 }
 
-/// Everything before the boundary.
-pub(super) fn before(transcript: &Transcript, boundary: u32) -> Result<Transcript> {
-    let start = usize::try_from(boundary).ok().and_then(|at| transcript.index().records.get(at));
-    prefix(transcript, start.map_or(0, |record| record.range.start()))
+/// The records that take content away from the main agent, copies left out.
+pub(super) fn boundaries(transcript: &Transcript) -> Vec<(u32, Step)> {
+    let step = |record: &Record| match record.kind {
+        _ if record.agent.is_some() => None,
+        RecordKind::Boundary => Some(Step::Replaced),
+        _ if strongroom_formats::CLEARINGS.contains(&record.label.as_str()) => Some(Step::Cleared),
+        _ => None,
+    };
+    let records = transcript.index().records.iter().zip(0u32..);
+    records.filter_map(|(record, at)| Some((at, step(record)?))).collect()
 }
 
-/// Everything before the first answer behind the boundary: its summary, what the harness attached again, and what the
-/// user wrote next.
-pub(super) fn after(transcript: &Transcript, boundary: u32) -> Result<Transcript> {
-    let records = &transcript.index().records;
-    let behind = usize::try_from(boundary).unwrap_or(usize::MAX).saturating_add(1);
-    let mut later = records.iter().skip(behind);
-    let end =
-        later.find(|record| is_turn(record)).map_or(transcript.source().len(), |record| record.range.start());
-    prefix(transcript, end)
+/// The first bytes of a source.
+struct Head<'a> {
+    source: &'a dyn Bytes,
+    len: u64,
+}
+
+impl Bytes for Head<'_> {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read(&self, range: ByteRange) -> Result<std::borrow::Cow<'_, [u8]>> {
+        self.source.read(ByteRange::new(range.start(), range.end().min(self.len)))
+    }
+}
+
+/// What would be sent at one time.
+#[derive(Debug)]
+struct Side {
+    /// The blocks that are sent, as themselves or as a copy.
+    sent: BTreeSet<BlockRef>,
+    tokens: u64,
+    history: History,
+}
+
+impl Side {
+    fn of(transcript: &Transcript, end: u64) -> Result<Self> {
+        let head = Head { source: transcript.source(), len: end };
+        if end == 0 {
+            return Ok(Self { sent: BTreeSet::new(), tokens: 0, history: History::Elsewhere });
+        }
+        let index = transcript.format().index(&head)?;
+        let sent = index.blocks().filter(|(_, block)| block.visibility == Visibility::Context);
+        Ok(Self {
+            sent: sent.map(|(at, block)| block.copy_of.unwrap_or(at)).collect(),
+            tokens: Reading::context_of(&head, &index)?.0,
+            history: history(&index),
+        })
+    }
+}
+
+/// How much of the conversation an index holds.
+fn history(index: &SourceIndex) -> History {
+    if index.findings.iter().any(|finding| finding.code == strongroom_formats::CUT_HISTORY) {
+        return History::Cut;
+    }
+    let mut open = BTreeSet::new();
+    let sent = index.blocks().filter(|(_, block)| block.visibility == Visibility::Context);
+    for (_, block) in sent {
+        match &block.kind {
+            BlockKind::Call(facts) => open.extend(facts.id.as_deref()),
+            BlockKind::Result(facts) => {
+                facts.call_id.as_deref().map(|id| open.remove(id));
+            }
+            // What the user interrupted stays without an answer.
+            BlockKind::Text if block.speaker == Speaker::User => open.clear(),
+            _ => {}
+        }
+    }
+    if open.is_empty() { History::Whole } else { History::OpenEnd }
+}
+
+/// A span, and of it the blocks that are spoken of.
+#[derive(Debug, Clone)]
+pub(super) struct Part<'r, 'a> {
+    pub(super) span: &'r ReadSpan<'a>,
+    pub(super) blocks: Vec<&'r BlockContent<'a>>,
+}
+
+impl<'r, 'a> Part<'r, 'a> {
+    /// All of a span.
+    pub(super) fn whole(span: &'r ReadSpan<'a>) -> Self {
+        Self { span, blocks: span.content.blocks.iter().collect() }
+    }
+
+    fn of(span: &'r ReadSpan<'a>, wanted: impl Fn(BlockRef) -> bool) -> Option<Self> {
+        let blocks: Vec<_> = span.content.blocks.iter().filter(|block| wanted(block.at)).collect();
+        (!blocks.is_empty()).then_some(Self { span, blocks })
+    }
+
+    /// Whether the block is one of them.
+    pub(super) fn has(&self, at: BlockRef) -> bool {
+        self.blocks.iter().any(|block| block.at == at)
+    }
+
+    /// The call, if it is one of them.
+    pub(super) fn call(&self) -> Option<&'r BlockContent<'a>> {
+        self.blocks.iter().copied().find(|block| matches!(block.block.kind, BlockKind::Call(_)))
+    }
+}
+
+/// Both sides of one boundary.
+#[derive(Debug)]
+pub(super) struct Sides<'r, 'a> {
+    pub(super) whole: &'r Reading<'a>,
+    pub(super) boundary: u32,
+    pub(super) step: Step,
+    before: Side,
+    after: Side,
+}
+
+impl<'r, 'a> Sides<'r, 'a> {
+    /// Everything before the boundary, and everything before the first answer behind it: its summary, what the
+    /// harness attached again, and what the user wrote next.
+    pub(super) fn of(whole: &'r Reading<'a>, (boundary, step): (u32, Step)) -> Result<Self> {
+        let transcript = whole.transcript;
+        let records = &transcript.index().records;
+        let at = usize::try_from(boundary).unwrap_or(usize::MAX);
+        let start = records.get(at).map_or(0, |record| record.range.start());
+        let mut later = records.iter().skip(at.saturating_add(1));
+        let end = match step {
+            Step::Replaced => later.find(|record| is_turn(record)),
+            Step::Cleared => later.next(),
+        };
+        let end = end.map_or(transcript.source().len(), |record| record.range.start());
+        let (before, after) = (Side::of(transcript, start)?, Side::of(transcript, end)?);
+        Ok(Self { whole, boundary, step, before, after })
+    }
+
+    /// Tokens before and after.
+    pub(super) fn tokens(&self) -> (u64, u64) {
+        (self.before.tokens, self.after.tokens)
+    }
+
+    /// How much of what stood before is in the file.
+    pub(super) fn history(&self) -> History {
+        self.before.history
+    }
+
+    /// The spans that begin before the boundary, sent or not.
+    pub(super) fn earlier(&self) -> impl Iterator<Item = &'r ReadSpan<'a>> {
+        let boundary = self.boundary;
+        self.whole.spans.iter().take_while(move |span| span.content.span.record < boundary)
+    }
+
+    /// What was sent before.
+    pub(super) fn sent_before(&self) -> impl Iterator<Item = Part<'r, 'a>> {
+        self.earlier().filter_map(|span| Part::of(span, |at| self.before.sent.contains(&at)))
+    }
+
+    /// What is sent after.
+    pub(super) fn left(&self) -> impl Iterator<Item = Part<'r, 'a>> {
+        self.whole.spans.iter().filter_map(|span| Part::of(span, |at| self.after.sent.contains(&at)))
+    }
+
+    /// What was sent before and is not sent after.
+    pub(super) fn gone(&self) -> Vec<Part<'r, 'a>> {
+        // Some agents write what they keep once more, as a record of its own.
+        let again: BTreeSet<ContentKey> = self
+            .left()
+            .filter(|part| part.span.content.span.record >= self.boundary)
+            .map(|part| part.span.key)
+            .collect();
+        let lost = |at: BlockRef| self.before.sent.contains(&at) && !self.after.sent.contains(&at);
+        let gone = self.earlier().filter(|span| !again.contains(&span.key));
+        gone.filter_map(|span| Part::of(span, lost)).collect()
+    }
 }
 
 /// Whether the record is an answer.
@@ -46,9 +205,4 @@ fn is_turn(record: &Record) -> bool {
             && matches!(block.kind, BlockKind::Text | BlockKind::Thinking | BlockKind::Call(_))
     };
     record.agent.is_none() && record.kind == RecordKind::Message && record.blocks.iter().any(answers)
-}
-
-fn prefix(transcript: &Transcript, end: u64) -> Result<Transcript> {
-    let bytes = transcript.source().read(ByteRange::new(0, end))?.into_owned();
-    Transcript::from_bytes(transcript.name(), bytes, Some(transcript.format().name()))
 }

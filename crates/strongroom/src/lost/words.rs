@@ -1,13 +1,16 @@
 //! The user's own words and standing rules: what of them is left.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde::Serialize;
 use strongroom_core::transcript::{BlockKind, Speaker};
-use strongroom_evidence::content::BlockContent;
-use strongroom_evidence::{cues, rules};
+use strongroom_evidence::rules;
 
-use super::account::{Rest, content_words, shown};
-use super::{Broken, Place};
-use crate::reading::{ReadSpan, Reading};
+use super::rest::{Rest, shown};
+use super::sides::{Part, Sides};
+use super::text::stems;
+use super::{Broken, Place, paste};
 
 /// What became of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -15,7 +18,7 @@ use crate::reading::{ReadSpan, Reading};
 pub enum Fate {
     /// Nothing like it is left.
     Lost,
-    /// A sentence with most of its words is left.
+    /// A good part of its words stand near one another: it may have been kept in other words.
     Reworded,
     /// It is left as it was.
     Kept,
@@ -54,11 +57,15 @@ pub struct UserWords {
     pub lost: Vec<LostWords>,
 }
 
-/// The share of a sentence's words that another must hold to be the same thing in other words.
-const LIKE: usize = 60;
+/// The share of a sentence's words that must stand near one another to count as the same thing in other words. It is
+/// low on purpose: what may have been kept is not called lost.
+const LIKE: usize = 40;
+
+/// Of a sentence with fewer words that say something, nobody can tell whether it was kept.
+const STEMS_MIN: usize = 3;
 
 fn fate(sentence: &str, rest: &Rest) -> Fate {
-    if rest.holds(sentence) {
+    if rest.holds(sentence) || rest.holds_words(sentence) {
         Fate::Kept
     } else if rest.likeness(sentence) >= LIKE {
         Fate::Reworded
@@ -67,59 +74,103 @@ fn fate(sentence: &str, rest: &Rest) -> Fate {
     }
 }
 
-/// The texts of the user in a span, secrets hidden.
-fn user_prose(span: &ReadSpan<'_>) -> Vec<String> {
-    let own = |block: &&BlockContent<'_>| {
+/// The sentences that the user has typed in a message, secrets hidden.
+fn said(part: &Part<'_, '_>) -> Vec<String> {
+    let own = part.blocks.iter().filter(|block| {
         block.block.speaker == Speaker::User && matches!(block.block.kind, BlockKind::Text)
-    };
-    span.content.blocks.iter().filter(own).map(|block| shown(span, block)).collect()
+    });
+    let texts = own.map(|block| shown(part.span, block));
+    texts.flat_map(|text| sentences_of(&text)).collect()
 }
 
-fn rules_of(span: &ReadSpan<'_>) -> Vec<String> {
-    let of_text = |text: &String| {
-        let found = rules::find(text).into_iter().filter_map(|range| text.get(range));
-        found.filter(|sentence| rules::is_rule(sentence)).map(str::to_owned).collect::<Vec<_>>()
-    };
-    user_prose(span).iter().flat_map(of_text).collect()
+fn sentences_of(text: &str) -> Vec<String> {
+    paste::sentences(text).into_iter().filter_map(|range| text.get(range)).map(str::to_owned).collect()
 }
 
-/// The number of standing rules the user had stated.
-pub(super) fn count_rules(before: &Reading<'_>) -> usize {
-    before.spans.iter().filter(|span| span.in_context()).map(|span| rules_of(span).len()).sum()
+/// A sentence that tells how something is does not say how it shall be: `the hook never writes`, `it only shows`, `no
+/// longer called`, `tests to ensure that`, `I don't think`.
+static TELLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)\b(?:that|which|it|this|there|the\s+[\w -]{1,40}?|[\w`./]+)\s+(?:(?:is|are|was|were|has|have|had|can|does|do|did|currently|still|just)\s+)*(?:never|always|only)\s+\w+(?:s|ed)\b",
+        r"|\bno\s+longer\b|\b(?:is|are|was|were|been|being|get|gets|got)\s+(?:\w+ly\s+)?(?:never|always|only|not\s+allowed)\b",
+        r"|\b\w+(?:s|ing|ed|ion|ages|ure)\s+to\s+(?:ensure|make\s+sure|avoid)\b",
+        r"|\b(?:i|we)\s+(?:\w+\s+)?(?:do\s+not|don['’]?t|never|always|only)\s+(?:think|know|see|understand|remember|believe|need|want\s+to\s+know|have|get|find|mind|like)\b",
+        r"|\b(?:i|we)\s+(?:must|had\s+to)\s+have\b|\bcan\s+only\b|\bmust\s+(?:have|be\s+because)\b|\bnever\s+mind\b",
+        r"|\bwhat\s+(?:are\s+you|is)\s+allowed\b|\bmay\s+not\s+be\s+(?:the|what|clear|enough)\b",
+    ))
+    .ok()
+});
+
+/// Whether a sentence says what shall hold from now on.
+pub(super) fn is_standing_rule(sentence: &str) -> bool {
+    !rules::find(sentence).is_empty()
+        && rules::is_rule(sentence)
+        && TELLS.as_ref().is_some_and(|tells| !tells.is_match(sentence))
 }
 
-/// The rules that are not there any more as they were said.
-pub(super) fn rules(before: &Reading<'_>, gone: &[&ReadSpan<'_>], rest: &Rest) -> Vec<LostRule> {
+/// The rules that are not there any more as they were said, and the number of those there were.
+pub(super) fn rules(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], rest: &Rest) -> (Vec<LostRule>, usize) {
+    let stated = |part: &Part<'_, '_>| said(part).into_iter().filter(|own| is_standing_rule(own)).collect::<Vec<_>>();
+    let count = sides.sent_before().map(|part| stated(&part).len()).sum();
     let mut all: Vec<LostRule> = Vec::new();
-    for span in gone {
-        for sentence in rules_of(span) {
+    for part in gone {
+        for sentence in stated(part) {
             let fate = fate(&sentence, rest);
             if fate != Fate::Kept && !all.iter().any(|rule| rule.quote == sentence) {
-                let place = Place::of_span(before.transcript, span);
+                let place = Place::of_span(sides.whole.transcript, part.span);
                 all.push(LostRule { quote: sentence, place, fate, broken: Vec::new() });
             }
         }
     }
-    all
+    (all, count)
 }
 
 /// What of the user's prose is left.
-pub(super) fn user_words(before: &Reading<'_>, gone: &[&ReadSpan<'_>], rest: &Rest) -> UserWords {
+pub(super) fn user_words(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], rest: &Rest) -> UserWords {
     let count = |text: &str| text.split_whitespace().count();
-    let sent = before.spans.iter().filter(|span| span.in_context());
-    let words = sent.flat_map(|span| user_prose(span)).map(|text| count(&text)).sum();
+    let words = sides.sent_before().flat_map(|part| said(&part)).map(|text| count(&text)).sum();
     let mut found = UserWords { words, ..UserWords::default() };
-    for span in gone {
-        for text in user_prose(span) {
-            for sentence in cues::sentences(&text).into_iter().filter_map(|range| text.get(range)) {
-                if !content_words(sentence).is_empty() && fate(sentence, rest) == Fate::Lost {
-                    found.lost_words += count(sentence);
-                    let place = Place::of_span(before.transcript, span);
-                    found.lost.push(LostWords { quote: sentence.to_owned(), place });
-                }
+    for part in gone {
+        for sentence in said(part) {
+            if stems(&sentence).len() >= STEMS_MIN && fate(&sentence, rest) == Fate::Lost {
+                found.lost_words += count(&sentence);
+                let place = Place::of_span(sides.whole.transcript, part.span);
+                found.lost.push(LostWords { quote: sentence, place });
             }
         }
     }
     found.lost.sort_by_key(|lost| std::cmp::Reverse(count(&lost.quote)));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tells_is_no_rule() {
+        for rule in [
+            "Never push to main.",
+            "make sure there's no redundant parts in there",
+            "update CLAUDE.md but make sure that claude should ask before it runs the tests",
+            "do not run the test suite every time",
+            "You must not edit `src/tax.rs`.",
+            "Only use the staging database.",
+            "不要修改配置。",
+        ] {
+            assert!(is_standing_rule(rule), "{rule}");
+        }
+        for other in [
+            "The stop hook currently never writes to stdout.",
+            "It is no longer called from here.",
+            "Non-Go languages to ensure the trivial patterns don't cause false negatives",
+            "Session data is never condensed to the branch",
+            "I don't think unit tests are the solution here.",
+            "It can only go back the active branch.",
+            "never mind",
+            "This runs only when there's no REVIEW.md.",
+        ] {
+            assert!(!is_standing_rule(other), "{other}");
+        }
+    }
 }

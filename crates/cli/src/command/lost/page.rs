@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use strongroom::lost::{Account, Compaction, Fate, Place};
+use strongroom::lost::{Compaction, Fate, Place};
 
 use super::{Findings, Session, Sums, grouped, percent, short};
 
@@ -86,12 +86,7 @@ fn one(out: &mut String, session: &Session) {
 }
 
 fn section(out: &mut String, one: &Compaction) {
-    let account = match one.account {
-        Account::Readable => "a summary",
-        Account::Sealed => "a sealed summary that nobody can check",
-        Account::None => "nothing in its place",
-        Account::Ours => "a summary whose originals are in custody",
-    };
+    let account = one.account.words();
     put!(
         out,
         "<section><h3>{}: {} tokens became {}, {account}</h3>",

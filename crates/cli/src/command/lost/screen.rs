@@ -81,10 +81,8 @@ fn one(out: &mut String, session: &Session, items: usize) {
 
 fn heading(out: &mut String, one: &Compaction) {
     let account = match one.account {
-        Account::Readable => "",
-        Account::Sealed => "; its summary is sealed",
-        Account::None => "; nothing stands in their place",
-        Account::Ours => "; its originals are in custody",
+        Account::Readable => String::new(),
+        other => format!("; in their place {}", other.words()),
     };
     let place = one.place.line.map_or_else(String::new, |line| format!("line {line}: "));
     put!(out, "  {place}{} tokens became {}{account}", grouped(one.tokens_before), grouped(one.tokens_after));

@@ -1,0 +1,180 @@
+//! Text made comparable: what is merely spelled another way must not count as another thing.
+
+use std::collections::BTreeMap;
+
+/// Single blanks, lower case, plain quotes.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(word.chars().flat_map(char::to_lowercase).map(|char| match char {
+            '’' | '‘' => '\'',
+            '“' | '”' => '"',
+            other => other,
+        }));
+    }
+    out
+}
+
+/// Letters and digits only, in lower case: equal for texts that differ in spacing, quoting and punctuation.
+pub(super) fn tight(text: &str) -> String {
+    text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The words of a text in lower case, with single blanks between them and on both ends.
+pub(super) fn spaced(text: &str) -> String {
+    let mut out = String::from(" ");
+    for word in text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        out.extend(word.chars().flat_map(char::to_lowercase));
+        out.push(' ');
+    }
+    out
+}
+
+/// Whether `own` stands in a text of many megabytes.
+pub(super) fn stands(text: &str, own: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), own.as_bytes()).is_some()
+}
+
+/// Whether `own` stands in `text` with word ends on both sides.
+pub(super) fn stands_in(text: &str, own: &str) -> bool {
+    let joins = |char: char| char.is_alphanumeric() || char == '_';
+    let opens = own.chars().next().is_some_and(joins);
+    let closes = own.chars().next_back().is_some_and(joins);
+    memchr::memmem::find_iter(text.as_bytes(), own).any(|at| {
+        let before = text.get(..at).and_then(|head| head.chars().next_back());
+        let behind = text.get(at + own.len()..).and_then(|tail| tail.chars().next());
+        !(opens && before.is_some_and(joins) || closes && behind.is_some_and(joins))
+    })
+}
+
+/// Words that say nothing of what a sentence is about.
+const FILLERS: &[&str] = &[
+    "the", "and", "that", "this", "with", "for", "you", "are", "was", "were", "have", "has", "had", "its",
+    "it's", "can", "could", "would", "will", "just", "then", "than", "from", "into", "our", "your", "they",
+    "them", "there", "here", "what", "when", "which", "also", "but", "please", "should", "about", "some",
+    "any", "all", "let", "let's", "i'm", "i'd", "i'll", "we'll", "we're", "like", "think", "want", "user",
+    "thing", "things", "those", "these", "yeah", "okay", "now", "still", "maybe", "really", "one", "does",
+    "did", "don't", "not", "too", "how", "why", "who", "where", "more", "get", "got", "see", "out", "only",
+];
+
+/// Endings that do not make another word, the longest first.
+const ENDINGS: &[&str] =
+    &["ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "ly", "s", "e", "y"];
+
+/// A word without its ending.
+fn stem(word: &str) -> &str {
+    let ending = ENDINGS.iter().find(|ending| word.len() >= ending.len() + 3 && word.ends_with(**ending));
+    let stem = ending.and_then(|ending| word.strip_suffix(ending)).unwrap_or(word);
+    let mut chars = stem.chars().rev();
+    // `running` and `run`
+    match (chars.next(), chars.next()) {
+        (Some(last), Some(other)) if ending.is_some() && last == other && !matches!(last, 's' | 'l') => {
+            stem.strip_suffix(last).unwrap_or(stem)
+        }
+        _ => stem,
+    }
+}
+
+/// The stems of the words a text is about, in order.
+pub(super) fn stems(text: &str) -> Vec<String> {
+    plain(text)
+        .split(|char: char| !(char.is_alphanumeric() || matches!(char, '\'')))
+        .map(|word| word.trim_matches('\''))
+        .filter(|word| !FILLERS.contains(word) && (word.chars().count() > 2 || !word.is_ascii()))
+        .map(|word| stem(word).to_owned())
+        .collect()
+}
+
+/// A text in which other wordings of a sentence can be looked for.
+#[derive(Debug, Default)]
+pub(super) struct Wordings {
+    /// Where each stem stands, in order.
+    places: BTreeMap<String, Vec<usize>>,
+}
+
+/// Another wording may be this many times as long, and this many words longer.
+const SPREAD: usize = 2;
+const SLACK: usize = 8;
+
+impl Wordings {
+    pub(super) fn of(text: &str) -> Self {
+        let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, stem) in stems(text).into_iter().enumerate() {
+            places.entry(stem).or_default().push(at);
+        }
+        Self { places }
+    }
+
+    /// The largest share of the different stems of `text` that stand near one another, in percent.
+    pub(super) fn likeness(&self, text: &str) -> usize {
+        let mut own = stems(text);
+        let width = own.len() * SPREAD + SLACK;
+        own.sort();
+        own.dedup();
+        let mut hits: Vec<(usize, usize)> = own
+            .iter()
+            .zip(0usize..)
+            .flat_map(|(stem, id)| self.places.get(stem).into_iter().flatten().map(move |&at| (at, id)))
+            .collect();
+        hits.sort_unstable();
+        most_within(&hits, width, own.len()) * 100 / own.len().max(1)
+    }
+}
+
+/// The largest number of different ids among hits that lie in one window.
+fn most_within(hits: &[(usize, usize)], width: usize, ids: usize) -> usize {
+    let mut counts = vec![0usize; ids];
+    let (mut different, mut most, mut first) = (0, 0, 0);
+    for &(at, id) in hits {
+        if let Some(count) = counts.get_mut(id) {
+            different += usize::from(*count == 0);
+            *count += 1;
+        }
+        while let Some(&(start, old)) = hits.get(first).filter(|(start, _)| start + width < at) {
+            debug_assert!(start <= at, "hits are sorted");
+            if let Some(count) = counts.get_mut(old) {
+                *count -= 1;
+                different -= usize::from(*count == 0);
+            }
+            first += 1;
+        }
+        most = most.max(different);
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_thing_are_equal() {
+        assert_eq!(plain("Don’t  \n Push"), "don't push");
+        assert_eq!(tight("letter-spacing: -0.02em"), tight("letter-spacing:-0.02em"));
+        assert_eq!(spaced("take.Do some"), " take do some ");
+        assert_eq!(stems("running tests, and a runner tested"), ["run", "test", "run", "test"]);
+        assert!(stands_in("a b.c d", "b.c") && !stands_in("ab.c", "b.c"));
+    }
+
+    #[test]
+    fn other_wordings_are_found_near_one_another() {
+        let text = Wordings::of("We add a new SVG writer beside the ANSI writer. Far away other words are said.");
+        assert!(text.likeness("create a new writer that writes SVG beside ANSI") >= 60);
+        assert!(text.likeness("never restart the database") < 30);
+        assert_eq!(Wordings::default().likeness("anything here"), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_like_itself(text in "[a-zé ,.'不]{0,80}") {
+            let all = stems(&text);
+            let expected = if all.is_empty() { 0 } else { 100 };
+            prop_assert_eq!(Wordings::of(&text).likeness(&text), expected);
+        }
+    }
+}
