@@ -1,5 +1,7 @@
 //! Telling formats apart by their content. A file's name is never looked at.
 
+mod unread;
+
 use strongroom_core::error::{Error, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::Bytes;
@@ -39,19 +41,41 @@ const BINARIES: [(&[u8], &str); 9] = [
     (b"\xFF\xFE", "UTF-16 text"),
 ];
 
+/// What a source is.
+#[derive(Debug, Clone, Copy)]
+pub enum Detected {
+    /// A transcript that can be read.
+    Read(&'static dyn Format),
+    /// A transcript of a format that is known and not read yet, with its article: `a pi session`.
+    NotYetRead(&'static str),
+}
+
 /// Finds the format of `source` by its content.
 ///
 /// # Errors
 /// `InvalidInput` naming what was found instead, and as [`Bytes::read`].
 pub fn detect(source: &dyn Bytes) -> Result<&'static dyn Format> {
+    match look(source)? {
+        Detected::Read(format) => Ok(format),
+        Detected::NotYetRead(what) => {
+            Err(Error::invalid_input(format!("{what}, a format that is not read yet")))
+        }
+    }
+}
+
+/// Finds out what `source` is by its content.
+///
+/// # Errors
+/// `InvalidInput` naming what was found when it is no transcript, and as [`Bytes::read`].
+pub fn look(source: &dyn Bytes) -> Result<Detected> {
     refuse_empty(source)?;
     let head = source.read(ByteRange::new(0, source.len().min(8192)))?;
     if let Some((_, what)) = BINARIES.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(Error::invalid_input(format!("{what}, not a transcript")));
     }
     let mut seen = Seen::default();
-    if let Some(format) = by_lines(source, &mut seen)? {
-        return Ok(format);
+    if let Some(found) = by_lines(source, &mut seen)? {
+        return Ok(found);
     }
     by_document(source, &head, &seen)
 }
@@ -65,9 +89,11 @@ struct Seen {
     lines: u32,
     /// The keys of the first object.
     keys: Vec<String>,
+    /// What a line looks like, of a format that is not read.
+    unread: Option<&'static str>,
 }
 
-fn by_lines(source: &dyn Bytes, seen: &mut Seen) -> Result<Option<&'static dyn Format>> {
+fn by_lines(source: &dyn Bytes, seen: &mut Seen) -> Result<Option<Detected>> {
     let mut lines = Lines::new(source);
     let mut tape = Tape::new();
     while let Some(line) = lines.next_line()? {
@@ -88,8 +114,10 @@ fn by_lines(source: &dyn Bytes, seen: &mut Seen) -> Result<Option<&'static dyn F
         if seen.keys.is_empty() {
             seen.keys = value.entries().filter_map(|(key, _)| key.string()).take(8).map(Into::into).collect();
         }
+        // A format that is read is surer of its lines than the looks of one that is not, except on the same line.
+        seen.unread = seen.unread.or_else(|| unread::line(value));
         if let Some(format) = of_line(value) {
-            return Ok(Some(format));
+            return Ok(Some(Detected::Read(format)));
         }
     }
     Ok(None)
@@ -117,20 +145,27 @@ fn of_line(value: Value<'_>) -> Option<&'static dyn Format> {
         && value.path(&["message", "role"]).is_some()
         && !has("session_id");
     let titled = kind == "summary" && has("leafUuid") || kind == "file-history-snapshot" && has("snapshot");
-    if (links || says || titled) && !has_parts {
+    let qwen = has("systemPayload") || has("toolCallResult") || kind == "tool_result";
+    if (links || says || titled) && !has_parts && !qwen {
         return Some(&ClaudeCode);
     }
     (has("timestamp") && !kind.is_empty() && is_object("payload")).then_some(&Codex)
 }
 
-fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<&'static dyn Format> {
+fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<Detected> {
     let refuse = |what: String| Err(Error::invalid_input(what));
     let start = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     if !start.starts_with(b"{") && !start.starts_with(b"[") {
+        if let Some(what) = unread::text(start) {
+            return Ok(Detected::NotYetRead(what));
+        }
         let what = if head.contains(&0) { "a binary file" } else { "text that is not JSON" };
         return refuse(format!("{what}, not a transcript"));
     }
     if seen.begins_with_object && seen.lines > 1 {
+        if let Some(what) = seen.unread {
+            return Ok(Detected::NotYetRead(what));
+        }
         return refuse(format!(
             "JSON lines of an unknown kind; the first has the keys {}",
             seen.keys.join(", ")
@@ -146,12 +181,16 @@ fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<&'static 
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let mut tape = Tape::new();
     if let Err(damage) = tape.scan(text) {
-        return damaged(text).ok_or_else(|| Error::invalid_input(format!("not a JSON document: {damage}")));
+        return damaged(text).map(Detected::Read).ok_or_else(|| Error::invalid_input(format!("not a JSON document: {damage}")));
     }
     let Some(root) = tape.root(text, 0) else { return refuse("a document without a value".to_owned()) };
-    match of_document(root) {
-        Some(format) => Ok(format),
-        None => refuse(format!("JSON of an unknown kind, {}", outline(root))),
+    if let Some(what) = unread::document(root) {
+        return Ok(Detected::NotYetRead(what));
+    }
+    match (of_document(root), seen.unread) {
+        (Some(format), _) => Ok(Detected::Read(format)),
+        (None, Some(what)) => Ok(Detected::NotYetRead(what)),
+        (None, None) => refuse(format!("JSON of an unknown kind, {}", outline(root))),
     }
 }
 
@@ -281,6 +320,30 @@ mod tests {
             ("{\"a\":1}\n{\"a\":2}\n", "JSON lines of an unknown kind; the first has the keys a"),
             ("[1,2]", "a list of 2 values"),
             ("{\"a\":", "cut off"),
+            ("# aider chat started at 2026-01-01 10:00:00\n", "an Aider history, a format that is not read yet"),
+            (r#"{"type":"session","version":3,"id":"a","cwd":"/w"}"#, "a pi session"),
+            (r#"{"sessionId":"s","projectHash":"h","startTime":"t"}"#, "a Gemini CLI session"),
+            (
+                r#"{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}"#,
+                "a Qwen Code session",
+            ),
+            (
+                "{\"uuid\":\"a\",\"parentUuid\":null,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"x\",\"systemPayload\":{}}\n{\"b\":1}",
+                "a Qwen Code session",
+            ),
+            (
+                r#"{"version":1,"agent":"lead","sessionId":"s","messages":[{"role":"user","content":"x"}]}"#,
+                "a Cline session",
+            ),
+            (
+                r#"[{"role":"user","content":"x"},{"role":"user","content":"<returncode>0</returncode>"}]"#,
+                "a mini-swe-agent trajectory",
+            ),
+            (
+                r#"{"messages":[{"role":"user","content":"x"}],"response":{},"kwargs":{}}"#,
+                "a log of a model request with its response",
+            ),
+            (r#"{"info":{},"messages":[{"info":{},"parts":[]}]}"#, "an OpenCode export"),
         ];
         for (text, expected) in cases {
             assert!(name(text).contains(expected), "{text:?}: {}", name(text));

@@ -41,7 +41,7 @@ mod claude_code;
 mod detect;
 
 pub use content::{ARGUMENT_BYTES_MAX, argument_range, arguments, raw_range, text};
-pub use detect::{LINES_MAX, all, by_name, detect};
+pub use detect::{Detected, LINES_MAX, all, by_name, detect, look};
 pub use document::DOCUMENT_BYTES_MAX;
 pub use format::{CLEARINGS, CUT_HISTORY, Edit, Format, Mask, Resume};
 pub use part::PASTE_BYTES_MIN;

@@ -120,6 +120,15 @@ impl Transcript {
     }
 }
 
+/// What the file `path` is, where it is a transcript of a format that is known and not read yet: `a pi session`.
+pub fn not_yet_read(path: &Path) -> Option<&'static str> {
+    let source = FileBytes::open(path).ok()?;
+    match strongroom_formats::look(&source).ok()? {
+        strongroom_formats::Detected::NotYetRead(what) => Some(what),
+        strongroom_formats::Detected::Read(_) => None,
+    }
+}
+
 fn named_format(name: &str) -> Result<&'static dyn Format> {
     strongroom_formats::by_name(name).ok_or_else(|| {
         let known: Vec<&str> = strongroom_formats::all().iter().map(|format| format.name()).collect();

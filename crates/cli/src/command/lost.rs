@@ -31,6 +31,8 @@ struct Findings {
     schema: u32,
     /// How many transcripts were read.
     transcripts: usize,
+    /// Transcripts of formats that are not read yet, by format.
+    not_read: BTreeMap<&'static str, Vec<String>>,
     /// Sessions with compactions, the worst first.
     sessions: Vec<Session>,
 }
@@ -66,9 +68,14 @@ fn look(files: &[PathBuf], own: &LostArgs) -> Result<Findings> {
                     findings.sessions.push(Session { file: files.main.name().to_owned(), compactions });
                 }
             }
-            Err(error) if named => return Err(error),
-            // Other files lie in these folders too.
-            Err(_) => {}
+            Err(error) => match strongroom::transcript::not_yet_read(&path) {
+                Some(what) => {
+                    findings.not_read.entry(what).or_default().push(path.display().to_string());
+                }
+                None if named => return Err(error),
+                // Other files lie in these folders too.
+                None => {}
+            },
         }
         bar.inc(len);
     }

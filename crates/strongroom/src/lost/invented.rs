@@ -140,15 +140,17 @@ fn heading(sentence: &str) -> Option<String> {
 /// The quotations of a sentence, without their marks. Marks inside code are no quotation marks.
 fn marks(sentence: &str) -> Vec<Range<usize>> {
     let mut all = Vec::new();
-    let mut open: Option<usize> = None;
+    let mut open: Option<(usize, char)> = None;
     let mut in_code = false;
     for (at, char) in sentence.char_indices() {
-        match char {
-            '`' => in_code = !in_code,
-            '"' | '“' | '”' if !in_code => match open.take() {
-                Some(start) => all.push(start..at),
-                None => open = Some(at + char.len_utf8()),
-            },
+        match (char, open) {
+            ('`', _) => in_code = !in_code,
+            ('"', None) if !in_code => open = Some((at + 1, '"')),
+            ('“', None) if !in_code => open = Some((at + '“'.len_utf8(), '”')),
+            (_, Some((start, close))) if char == close && !in_code => {
+                all.push(start..at);
+                open = None;
+            }
             _ => {}
         }
     }
@@ -177,10 +179,12 @@ fn literals(sentence: &str, said: &Said<'_>, quoted: &[Range<usize>]) -> Vec<Fin
     atoms
         .filter_map(|atom| {
             let text = sentence.get(atom.range.clone())?;
+            let before = sentence.get(..atom.range.start).unwrap_or_default();
             let follows = sentence.get(atom.range.end..).unwrap_or_default();
             let loose = STAND_INS.iter().any(|sign| text.contains(sign))
-                || atom.kind == AtomKind::Path && !is_path(text)
-                || follows.starts_with(['*', '<', '{', '…']);
+                || atom.kind != AtomKind::Url && text.contains('/') && !is_path(text)
+                || follows.starts_with(['*', '<', '>', '{', '…'])
+                || before.ends_with(['<', '{', '$']);
             (!loose && !is_known(atom.kind, text, said)).then(|| (Why::NoSuchLiteral, text.to_owned(), None))
         })
         .collect()
@@ -209,8 +213,10 @@ fn is_known(kind: AtomKind, text: &str, said: &Said<'_>) -> bool {
     // Hashes are shortened, and written with an ending or a range.
     let hash = part.len() > 7 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let tight = tight(part);
+    // A name is written as it is; what has signs in it may be set with other blanks.
+    let set = part.contains([':', '(', '=', ';', ',', ' ']);
     hash && part.get(..7).is_some_and(plainly)
-        || tight.len() >= 6 && (stands(said.all.tight, &tight) || stands(said.beside.tight, &tight))
+        || set && tight.len() >= 6 && (stands(said.all.tight, &tight) || stands(said.beside.tight, &tight))
 }
 
 /// The digits of a value, with separators.
@@ -270,7 +276,7 @@ fn quote(text: &str, of_user: bool, said: &Said<'_>) -> Option<Why> {
     let own = own.trim_end_matches(['.', '!', '?', '…', ',']).trim_end_matches("...");
     // A quote with gaps is a selection, and brackets mark what was put in.
     let gaps = ["...", "…", "[", "\\", "masked", "redacted"].iter().any(|gap| own.contains(gap));
-    if own.split(' ').count() < 4 || stems(own).len() < 3 || gaps {
+    if own.split(' ').count() < 4 || stems(own).len() < 2 || gaps {
         return None;
     }
     let key = tight(own);

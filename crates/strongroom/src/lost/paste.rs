@@ -13,6 +13,8 @@ const PROGRAMS: &[&str] = &[
     "Base directory for this skill:",
     "Caveat: The messages below were generated",
     "[Request interrupted by user",
+    "Operation stopped by hook:",
+    "Stop hook feedback:",
     "<",
     "# AGENTS.md instructions",
     "Continue from where you left off",
@@ -31,6 +33,8 @@ static LINES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"|^\s*\S+\.\w{1,5}:\d+(?::\d+)?[:\s]|[;{]\s*$|:=|=>|\)\s*\{|[│╭╰├└─█░⎿⏺●✓✗]",
         // A list of changes: hash and subject, counts of lines.
         r"|^\s*(?:[-*]\s*)?[0-9a-f]{7,40}\s|\[[+-]\d+",
+        // Set in, and no item of a list; several absolute paths.
+        r"|^(?: {2,}|\t)\s*(?:[^-*\s\d•]|\d+[^.)\d])|\[/\S+\s.*\[/",
         // Severity lines and marks of review tools.
         r"|(?i)^\s*(?:low|medium|high|critical)\s+severity\s*$|^\s*on\s+\S+\.\w+\s+\d+\s*$",
     ))
@@ -120,6 +124,7 @@ mod tests {
             own("Missing check\n\nHigh Severity\n\nIt never returns.\n\nI think we keep it as it is"),
             ["I think we keep it as it is"]
         );
-        assert_eq!(own("- always lint\n- never push"), ["- always lint", "- never push"]);
+        assert_eq!(own("- always lint\n  - never push"), ["- always lint", "- never push"]);
+        assert_eq!(own("it hangs:\n  Running [/a/b run] in [/c] ...\n  entire enable --now"), ["it hangs:"]);
     }
 }

@@ -106,6 +106,13 @@ impl Rest {
     }
 }
 
+impl Rest {
+    /// The share of the words of `text` that stand anywhere, in percent.
+    pub(super) fn covers(&self, text: &str) -> usize {
+        self.wordings.covers(text)
+    }
+}
+
 fn joined<'p, 'r: 'p, 'a: 'r + 'p>(parts: impl Iterator<Item = &'p Part<'r, 'a>>) -> String {
     let texts: Vec<String> = parts.map(text_of).collect();
     texts.join("\n")

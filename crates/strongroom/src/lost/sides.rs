@@ -148,11 +148,12 @@ impl<'r, 'a> Sides<'r, 'a> {
         let at = usize::try_from(boundary).unwrap_or(usize::MAX);
         let start = records.get(at).map_or(0, |record| record.range.start());
         let mut later = records.iter().skip(at.saturating_add(1));
-        let end = match step {
-            Step::Replaced => later.find(|record| is_turn(record)),
-            Step::Cleared => later.next(),
-        };
-        let end = end.map_or(transcript.source().len(), |record| record.range.start());
+        let turn = later.find(|record| is_turn(record));
+        // What is cleared is cleared for the next answer, which must be there to be reached.
+        let end = turn.map_or(transcript.source().len(), |turn| match step {
+            Step::Replaced => turn.range.start(),
+            Step::Cleared => turn.range.end(),
+        });
         let (before, after) = (Side::of(transcript, start)?, Side::of(transcript, end)?);
         Ok(Self { whole, boundary, step, before, after })
     }
@@ -180,7 +181,9 @@ impl<'r, 'a> Sides<'r, 'a> {
 
     /// What is sent after.
     pub(super) fn left(&self) -> impl Iterator<Item = Part<'r, 'a>> {
-        self.whole.spans.iter().filter_map(|span| Part::of(span, |at| self.after.sent.contains(&at)))
+        let is_old = |at: BlockRef| self.step == Step::Replaced || at.record < self.boundary;
+        let sent = move |at: BlockRef| self.after.sent.contains(&at) && is_old(at);
+        self.whole.spans.iter().filter_map(move |span| Part::of(span, sent))
     }
 
     /// What was sent before and is not sent after.

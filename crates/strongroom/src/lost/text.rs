@@ -1,6 +1,6 @@
 //! Text made comparable: what is merely spelled another way must not count as another thing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Single blanks, lower case, plain quotes.
 pub(super) fn plain(text: &str) -> String {
@@ -106,6 +106,12 @@ impl Wordings {
             places.entry(stem).or_default().push(at);
         }
         Self { places }
+    }
+
+    /// The share of the different stems of `text` that stand anywhere, in percent.
+    pub(super) fn covers(&self, text: &str) -> usize {
+        let own: BTreeSet<String> = stems(text).into_iter().collect();
+        own.iter().filter(|stem| self.places.contains_key(*stem)).count() * 100 / own.len().max(1)
     }
 
     /// The largest share of the different stems of `text` that stand near one another, in percent.

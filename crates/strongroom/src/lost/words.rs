@@ -61,13 +61,20 @@ pub struct UserWords {
 /// low on purpose: what may have been kept is not called lost.
 const LIKE: usize = 40;
 
+/// A sentence with this many words that say something may have been told in several others: then this share of them
+/// must stand anywhere, in percent.
+const LONG: usize = 12;
+const COVERED: usize = 55;
+
 /// Of a sentence with fewer words that say something, nobody can tell whether it was kept.
 const STEMS_MIN: usize = 3;
 
 fn fate(sentence: &str, rest: &Rest) -> Fate {
     if rest.holds(sentence) || rest.holds_words(sentence) {
         Fate::Kept
-    } else if rest.likeness(sentence) >= LIKE {
+    } else if rest.likeness(sentence) >= LIKE
+        || stems(sentence).len() >= LONG && rest.covers(sentence) >= COVERED
+    {
         Fate::Reworded
     } else {
         Fate::Lost
@@ -91,7 +98,7 @@ fn sentences_of(text: &str) -> Vec<String> {
 /// longer called`, `tests to ensure that`, `I don't think`.
 static TELLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i)\b(?:that|which|it|this|there|the\s+[\w -]{1,40}?|[\w`./]+)\s+(?:(?:is|are|was|were|has|have|had|can|does|do|did|currently|still|just)\s+)*(?:never|always|only)\s+\w+(?:s|ed)\b",
+        r"(?i)\bruns?\s+only\s+when\b|\b(?:that|which|it|this|there|the\s+[\w -]{1,40}?|[\w`./]+)\s+(?:(?:is|are|was|were|has|have|had|can|does|do|did|currently|still|just)\s+)*(?:never|always|only)\s+\w+(?:s|ed)\b",
         r"|\bno\s+longer\b|\b(?:is|are|was|were|been|being|get|gets|got)\s+(?:\w+ly\s+)?(?:never|always|only|not\s+allowed)\b",
         r"|\b\w+(?:s|ing|ed|ion|ages|ure)\s+to\s+(?:ensure|make\s+sure|avoid)\b",
         r"|\b(?:i|we)\s+(?:\w+\s+)?(?:do\s+not|don['’]?t|never|always|only)\s+(?:think|know|see|understand|remember|believe|need|want\s+to\s+know|have|get|find|mind|like)\b",
@@ -101,10 +108,23 @@ static TELLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// What is reserved or required without the words of a ban.
+static DEMANDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)\bonly\s+(?:ever\s+)?(?:use|edit|touch|change|run|write|work|commit|modify|deploy|read)\b",
+        r"|\b(?:use|edit|touch|change|run|work\s+on|deploy)\s+\S+\s+only\b",
+        r"|\bshould\s+(?:not|only|always|never)\b|\bshouldn['’]t\b|^\W*keep\s+(?:the|all|it|this|every)\b|^\W*stick\s+(?:to|with)\b",
+    ))
+    .ok()
+});
+
 /// Whether a sentence says what shall hold from now on.
 pub(super) fn is_standing_rule(sentence: &str) -> bool {
-    !rules::find(sentence).is_empty()
-        && rules::is_rule(sentence)
+    let asks = sentence.trim_end().ends_with(['?', '？']);
+    let states = || rules::is_rule(sentence) || DEMANDS.as_ref().is_some_and(|demands| demands.is_match(sentence));
+    !asks
+        && !rules::find(sentence).is_empty()
+        && states()
         && TELLS.as_ref().is_some_and(|tells| !tells.is_match(sentence))
 }
 
