@@ -267,8 +267,8 @@ fn quotes(sentence: &str, section: &str, said: &Said<'_>, marks: &[Range<usize>]
 /// Of an altered quote, this share of its words stands near one another in the user's messages, in percent.
 const ALTERED: usize = 70;
 
-/// A line of a program with other values in it shares this much with the quote, in percent.
-const FILLED: usize = 60;
+/// A line of a program with other values in it shares this many pairs of words with the quote, in percent.
+const FILLED: usize = 50;
 
 /// What is wrong with a quote.
 fn quote(text: &str, of_user: bool, said: &Said<'_>) -> Option<Why> {
@@ -291,12 +291,11 @@ fn quote(text: &str, of_user: bool, said: &Said<'_>) -> Option<Why> {
     }
 }
 
-/// Whether a good part of the words stands there as one piece: a line of a program whose values were filled in.
+/// Whether a good part of the pairs of neighbouring words stands there: a line of a program whose values were filled in.
 fn holds_most(text: &str, own: &str) -> bool {
     let words: Vec<String> = spaced(own).split_whitespace().map(str::to_owned).collect();
-    let length = (words.len() * FILLED).div_ceil(100).max(3);
-    words.windows(length).any(|piece| stands(text, &format!(" {} ", piece.join(" "))))
-        || words.chunks(3).filter(|piece| piece.len() == 3).all(|piece| stands(text, &format!(" {} ", piece.join(" "))))
+    let known = words.windows(2).filter(|pair| stands(text, &format!(" {} ", pair.join(" ")))).count();
+    known * 100 >= words.len().saturating_sub(1) * FILLED
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub struct UserWords {
 
 /// The share of a sentence's words that must stand near one another to count as the same thing in other words. It is
 /// low on purpose: what may have been kept is not called lost.
-const LIKE: usize = 40;
+const LIKE: usize = 50;
 
 /// A sentence with this many words that say something may have been told in several others: then this share of them
 /// must stand anywhere, in percent.
