@@ -54,6 +54,9 @@ pub struct Place {
     pub json_pointer: Option<String>,
     /// The bytes of the record: start and end.
     pub bytes: (u64, u64),
+    /// The decoded text there around what is spoken of, secrets hidden; for pages, not for JSON, which has the bytes.
+    #[serde(skip)]
+    pub excerpt: String,
 }
 
 impl std::fmt::Display for Place {
@@ -75,11 +78,18 @@ impl Place {
             line: record.and_then(|record| record.line),
             json_pointer: record.map(|record| record.pointer.clone()).filter(|pointer| !pointer.is_empty()),
             bytes: (range.start(), range.end()),
+            excerpt: String::new(),
         }
     }
 
     fn of_span(transcript: &Transcript, span: &ReadSpan<'_>) -> Self {
         Self::of(transcript, span.content.span.record)
+    }
+
+    /// The place of a span, with what stands there around `own`.
+    fn around(transcript: &Transcript, span: &ReadSpan<'_>, own: &str) -> Self {
+        let text = rest::text_of(&Part::whole(span));
+        Self { excerpt: text::around(&text, own), ..Self::of_span(transcript, span) }
     }
 }
 
@@ -254,7 +264,7 @@ fn compare(sides: &Sides<'_, '_>, ground: &Ground, later: Later<'_, '_>) -> Comp
         rules_before,
         words: words::user_words(sides, &gone, &rest),
         kinds: kinds::tally(sides, &gone, &rest, later),
-        again: again::find(sides, &gone, later),
+        again: again::find(&gone, later),
         invented: if readable { invented::find(sides, &rest, &said) } else { Vec::new() },
     }
 }

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use strongroom::Result;
-use strongroom::lost::{Compaction, History, lost};
+use strongroom::lost::{Account, Compaction, Fate, History, Kind, lost};
 use strongroom::transcript::SessionFiles;
 
 use crate::args::{Args, LostArgs};
 use crate::exit::End;
-use crate::{out, place, progress};
+use crate::{out, place, progress, table};
 
 /// A session with compactions.
 #[derive(Debug, Serialize)]
@@ -49,7 +49,8 @@ pub(super) fn run(args: &Args, own: &LostArgs) -> Result<End> {
             .map_err(|error| strongroom::Error::bug("the findings are no JSON").caused_by(error))?;
         out::line(&body)?;
     } else if own.html.is_none() || own.files.is_empty() {
-        out::data(screen::render(&findings, own.all).as_bytes())?;
+        let width = table::width().unwrap_or(screen::WIDTH);
+        out::data(screen::render(&findings, own.all, width).as_bytes())?;
     }
     Ok(End::Done)
 }
@@ -104,22 +105,49 @@ fn count_once(sessions: &mut Vec<Session>) {
     sessions.retain(|session| !session.compactions.is_empty());
 }
 
-/// The sums over all sessions.
+impl Findings {
+    fn compactions(&self) -> impl Iterator<Item = &Compaction> {
+        self.sessions.iter().flat_map(|session| &session.compactions)
+    }
+}
+
+/// What there was of something, and how much of it is gone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Share {
+    was: usize,
+    gone: usize,
+}
+
+impl Share {
+    fn add(&mut self, was: usize, gone: usize) {
+        self.was += was;
+        self.gone += gone.min(was);
+    }
+
+    /// In percent: none only where none is gone, a hundred only where all is; `None` of nothing.
+    fn percent(self) -> Option<usize> {
+        let rounded = (self.gone * 200 + self.was).checked_div(self.was * 2)?;
+        Some(if self.gone == 0 || self.gone == self.was { rounded } else { rounded.clamp(1, 99) })
+    }
+}
+
+/// The sums over some compactions.
 #[derive(Debug, Default)]
 struct Sums {
     compactions: usize,
     sealed: usize,
+    bare: usize,
+    partial: usize,
     tokens_before: u64,
     tokens_after: u64,
-    rules: usize,
-    rules_lost: usize,
+    rules: Share,
+    rules_reworded: usize,
     rules_broken: usize,
-    words: usize,
-    words_lost: usize,
+    words: Share,
     again: usize,
     again_tokens: u64,
     invented: usize,
-    kinds: Vec<(strongroom::lost::Kind, usize, usize)>,
+    kinds: BTreeMap<Kind, Share>,
 }
 
 impl Sums {
@@ -128,39 +156,68 @@ impl Sums {
         for one in compactions {
             sums.add(one);
         }
-        sums.kinds.sort();
         sums
     }
 
     fn add(&mut self, one: &Compaction) {
-        use strongroom::lost::{Account, Fate};
         self.compactions += 1;
         self.sealed += usize::from(one.account == Account::Sealed);
-        self.tokens_before += one.tokens_before;
-        self.tokens_after += one.tokens_after;
-        self.rules += one.rules_before;
-        self.rules_lost += one.rules.iter().filter(|rule| rule.fate == Fate::Lost).count();
+        self.bare += usize::from(one.account == Account::None);
+        self.partial += usize::from(one.history != History::Whole);
+        if one.history != History::Elsewhere {
+            self.tokens_before += one.tokens_before;
+            self.tokens_after += one.tokens_after;
+        }
+        let fates = |fate| one.rules.iter().filter(|rule| rule.fate == fate).count();
+        self.rules.add(one.rules_before, fates(Fate::Lost));
+        self.rules_reworded += fates(Fate::Reworded);
         self.rules_broken += one.rules.iter().filter(|rule| !rule.broken.is_empty()).count();
-        self.words += one.words.words;
-        self.words_lost += one.words.lost_words;
+        self.words.add(one.words.words, one.words.lost_words);
         self.again += one.again.len();
         self.again_tokens += one.again.iter().map(|again| again.tokens).sum::<u64>();
         self.invented += one.invented.len();
         for tally in &one.kinds {
-            match self.kinds.iter_mut().find(|(kind, ..)| *kind == tally.kind) {
-                Some((_, before, left)) => {
-                    *before += tally.before;
-                    *left += tally.left;
-                }
-                None => self.kinds.push((tally.kind, tally.before, tally.left)),
-            }
+            self.kinds.entry(tally.kind).or_default().add(tally.before, tally.before - tally.left);
         }
+    }
+
+    /// What there was and what is gone, with what it is.
+    fn shares(&self) -> Vec<(&'static str, Share)> {
+        let first = [("rules the user set", self.rules), ("words the user typed", self.words)];
+        first.into_iter().chain(self.kinds.iter().map(|(kind, share)| (kind.words(), *share))).collect()
+    }
+
+    /// What must be said of the summaries before the figures are read.
+    fn notes(&self) -> Vec<String> {
+        let say = |number: usize, one: &str, more: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{number} {more}")),
+        };
+        let notes = [
+            say(self.sealed, "summary is sealed: nobody can check what it holds", "summaries are sealed: nobody can check what they hold"),
+            say(self.bare, "has no summary in the file: what stands there is only what was kept", "have no summary in the file: what stands there is only what was kept"),
+            say(self.partial, "does not have its whole history in the file: there, nothing is called invented that may stand elsewhere", "do not have their whole history in the file: there, nothing is called invented that may stand elsewhere"),
+        ];
+        notes.into_iter().flatten().collect()
     }
 }
 
-/// `part` of `whole` in percent; a hundred of nothing.
-fn percent(part: usize, whole: usize) -> usize {
-    (part * 100).checked_div(whole).unwrap_or(100)
+/// The last two parts of a path: enough to know a session by.
+fn short_name(path: &str) -> String {
+    let mut parts: Vec<&str> = path.rsplit('/').take(2).collect();
+    parts.reverse();
+    parts.join("/")
+}
+
+/// `1 transcript`, `2 transcripts`.
+fn counted(number: usize, one: &str) -> String {
+    format!("{} {one}{}", grouped(u64::try_from(number).unwrap_or(u64::MAX)), if number == 1 { "" } else { "s" })
+}
+
+/// A sentence without the sign of a list before it.
+fn bare(sentence: &str) -> &str {
+    sentence.trim_start_matches(['-', '*', '•', ' ']).trim()
 }
 
 /// Thousands with a separator.

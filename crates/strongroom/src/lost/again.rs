@@ -8,7 +8,7 @@ use strongroom_evidence::content::BlockContent;
 use strongroom_evidence::effect::{Access, EffectKind, Target};
 
 use super::rest::{hidden, shown_arguments};
-use super::sides::{Part, Sides};
+use super::sides::Part;
 use super::{Later, Place};
 use crate::reading::ReadSpan;
 use crate::tokens;
@@ -27,8 +27,8 @@ pub struct Again {
 }
 
 /// An answer that was dropped, by what it was an answer about.
-struct Known {
-    place: Place,
+struct Known<'r, 'a> {
+    last: &'r ReadSpan<'a>,
     lines: BTreeSet<String>,
 }
 
@@ -37,13 +37,12 @@ struct Known {
 const SAME: usize = 70;
 
 /// The reads behind the compaction that repeat what it dropped, in order.
-pub(super) fn find(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], later: Later<'_, '_>) -> Vec<Again> {
-    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+pub(super) fn find(gone: &[Part<'_, '_>], later: Later<'_, '_>) -> Vec<Again> {
+    let mut known: BTreeMap<String, Known<'_, '_>> = BTreeMap::new();
     for part in gone {
         for key in keys(part.span) {
-            let place = Place::of_span(sides.whole.transcript, part.span);
-            let entry = known.entry(key).or_insert_with(|| Known { place: place.clone(), lines: BTreeSet::new() });
-            entry.place = place;
+            let entry = known.entry(key).or_insert_with(|| Known { last: part.span, lines: BTreeSet::new() });
+            entry.last = part.span;
             entry.lines.extend(answers(&part.blocks).flat_map(|text| lines(text)).map(str::to_owned));
         }
     }
@@ -53,8 +52,10 @@ pub(super) fn find(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], later: Later<'_
             // Once it was read again it is known again.
             let Some(before) = known.remove(&key) else { continue };
             if let Some(tokens) = repeated(span, &before.lines) {
-                let after = Place::of_span(later.whole.transcript, span);
-                all.push(Again { what: hidden(&key), before: before.place, after, tokens });
+                let transcript = later.whole.transcript;
+                let after = Place::around(transcript, span, "");
+                let before = Place::around(transcript, before.last, "");
+                all.push(Again { what: hidden(&key), before, after, tokens });
                 break;
             }
         }

@@ -11,7 +11,7 @@ use strongroom_core::evidence::{AtomKind, Certainty};
 use strongroom_evidence::atom;
 use strongroom_evidence::effect::{Effect, EffectKind, Outcome};
 
-use super::rest::{hidden, text_of};
+use super::rest::{hidden, shell_line, text_of};
 use super::sides::Part;
 use super::text::{plain, stands_in};
 use super::words::LostRule;
@@ -22,7 +22,7 @@ use crate::transcript::Transcript;
 /// An act against a ban.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Broken {
-    /// What was done: kind and target.
+    /// What was done: the shell line, else kind and target.
     pub what: String,
     /// Where.
     pub place: Place,
@@ -98,8 +98,9 @@ pub(super) fn find(transcript: &Transcript, rule: &LostRule, later: Later<'_, '_
         if let Some(effect) =
             effects.filter(|effect| is_done(effect)).find(|effect| hits(effect, span, &objects))
         {
-            let what = format!("{} {}", effect.kind.word(), hidden(effect.target.words()));
-            all.push(Broken { what, place: Place::of_span(transcript, span) });
+            let act = || format!("{} {}", effect.kind.word(), hidden(effect.target.words()));
+            let what = shell_line(span).unwrap_or_else(act);
+            all.push(Broken { what, place: Place::around(transcript, span, effect.target.words()) });
         }
     }
     all

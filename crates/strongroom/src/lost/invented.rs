@@ -13,7 +13,7 @@ use super::claims::{self, Runs};
 use super::rest::Rest;
 use super::said::Said;
 use super::sides::Sides;
-use super::text::{Wordings, plain, spaced, stands, stems, tight};
+use super::text::{Wordings, around, plain, spaced, stands, stems, tight};
 use super::{History, Place};
 
 /// Why a statement counts as invented.
@@ -77,20 +77,18 @@ pub(super) fn find(sides: &Sides<'_, '_>, rest: &Rest, said: &Said<'_>) -> Vec<I
     let runs = Runs::of(sides.earlier());
     let mut all = Vec::new();
     let mut known = BTreeSet::new();
-    let mut section = String::new();
+    let sections = sections(&rest.summary);
     for range in cues::sentences(&rest.summary) {
+        let section = sections.iter().rev().find(|(at, _)| *at <= range.start).map_or("", |(_, title)| title);
         let Some(sentence) = rest.summary.get(range) else { continue };
         let begin = plain(sentence);
         if FRAME.iter().any(|frame| begin.starts_with(frame)) {
             continue;
         }
-        if let Some(title) = heading(sentence) {
-            section = title;
-        }
-        for (why, text, against) in judge(sentence, &section, sides, &runs, said) {
+        for (why, text, against) in judge(sentence, section, sides, &runs, said) {
             if known.insert((why, plain(&text))) {
-                let sentence = sentence.to_owned();
-                all.push(Invented { why, text, sentence, place: rest.place.clone(), against });
+                let place = Place { excerpt: around(&rest.summary, sentence), ..rest.place.clone() };
+                all.push(Invented { why, text, sentence: sentence.to_owned(), place, against });
             }
         }
     }
@@ -110,7 +108,7 @@ fn judge(
     let mut all = Vec::new();
     let whole = || sentence.to_owned();
     if let Some(shown) = claims::contradicted(sentence, runs) {
-        let against = Place::of_span(sides.whole.transcript, shown.span());
+        let against = Place::around(sides.whole.transcript, shown.span(), "");
         all.push((Why::Contradicted, whole(), Some(against)));
     }
     let history = sides.history();
@@ -125,6 +123,17 @@ fn judge(
     all.extend(quotes(sentence, section, said, &marks));
     if history == History::Whole {
         all.extend(literals(sentence, said, &marks));
+    }
+    all
+}
+
+/// Where each section begins, and its title. A number and its title are two sentences, so lines are looked at.
+fn sections(summary: &str) -> Vec<(usize, String)> {
+    let mut at = 0;
+    let mut all = Vec::new();
+    for line in summary.split_inclusive('\n') {
+        all.extend(heading(line.trim()).map(|title| (at, title)));
+        at += line.len();
     }
     all
 }
@@ -352,6 +361,7 @@ mod tests {
     fn sections_and_marks_are_recognised() {
         assert_eq!(heading("6. All user messages:").as_deref(), Some("all user messages"));
         assert_eq!(heading("The build took long."), None);
+        assert_eq!(sections("a\n\n6. All user messages:\n - b"), [(3, "all user messages".to_owned())]);
         let text = "checks `Contains(line, \": \")` but `\": \"` and \"a real quote\"";
         assert_eq!(marks(text).into_iter().map(|range| &text[range]).collect::<Vec<_>>(), ["a real quote"]);
     }

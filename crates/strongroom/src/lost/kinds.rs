@@ -14,6 +14,7 @@ use super::sides::{Part, Sides};
 use super::text::{plain, stems};
 use super::{Later, Place};
 use crate::reading::ReadSpan;
+use crate::transcript::Transcript;
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -131,11 +132,15 @@ pub struct Tally {
 /// How many lost items of a kind are listed.
 pub const LISTED_MAX: usize = 20;
 
-struct Seen {
+/// An item, and where it stood last.
+struct Seen<'r, 'a> {
     text: String,
-    place: Place,
+    last: &'r ReadSpan<'a>,
     times: usize,
+    needed: bool,
 }
+
+type Items<'r, 'a> = BTreeMap<(Kind, String), Seen<'r, 'a>>;
 
 pub(super) fn tally(
     sides: &Sides<'_, '_>,
@@ -143,38 +148,50 @@ pub(super) fn tally(
     rest: &Rest,
     later: Later<'_, '_>,
 ) -> Vec<Tally> {
-    let mut seen: BTreeMap<(Kind, String), Seen> = BTreeMap::new();
-    for part in gone {
-        for (kind, norm, text) in items(part) {
-            let place = Place::of_span(sides.whole.transcript, part.span);
-            let entry =
-                seen.entry((kind, norm)).or_insert_with(|| Seen { text, place: place.clone(), times: 0 });
-            entry.times += 1;
-            entry.place = place;
-        }
-    }
-    let used: BTreeSet<(Kind, String)> =
-        later.spans().flat_map(|span| items(&Part::whole(span))).map(|(kind, norm, _)| (kind, norm)).collect();
+    let mut tallies: BTreeMap<Kind, (Tally, Vec<Seen<'_, '_>>)> = BTreeMap::new();
     let cwds = cwds(sides);
-    let mut tallies: Vec<Tally> = Vec::new();
-    for ((kind, norm), entry) in seen {
-        if tallies.last().is_none_or(|tally| tally.kind != kind) {
-            tallies.push(Tally { kind, before: 0, left: 0, lost: Vec::new() });
-        }
-        let Some(tally) = tallies.last_mut() else { continue };
+    for ((kind, norm), seen) in collect(gone, later) {
+        let empty = || (Tally { kind, before: 0, left: 0, lost: Vec::new() }, Vec::new());
+        let (tally, lost) = tallies.entry(kind).or_insert_with(empty);
         tally.before += 1;
-        if is_left(kind, &norm, &entry.text, rest) || kind == Kind::Path && is_near(&entry.text, &cwds, rest) {
+        let near = kind == Kind::Path && is_near(&seen.text, &cwds, rest);
+        if near || is_left(kind, &norm, &seen.text, rest) {
             tally.left += 1;
         } else {
-            let needed = used.contains(&(kind, norm));
-            tally.lost.push(LostItem { text: entry.text, place: entry.place, times: entry.times, needed });
+            lost.push(seen);
         }
     }
-    for tally in &mut tallies {
-        tally.lost.sort_by_key(|item| (!item.needed, std::cmp::Reverse(item.times)));
-        tally.lost.truncate(LISTED_MAX);
+    let transcript = sides.whole.transcript;
+    let list = |(mut tally, mut lost): (Tally, Vec<Seen<'_, '_>>)| {
+        lost.sort_by_key(|item| (!item.needed, std::cmp::Reverse(item.times)));
+        tally.lost = lost.into_iter().take(LISTED_MAX).map(|seen| seen.listed(transcript)).collect();
+        tally
+    };
+    tallies.into_values().map(list).collect()
+}
+
+impl Seen<'_, '_> {
+    fn listed(self, transcript: &Transcript) -> LostItem {
+        let place = Place::around(transcript, self.last, &self.text);
+        LostItem { text: self.text, place, times: self.times, needed: self.needed }
     }
-    tallies
+}
+
+/// The distinct items of what is gone.
+fn collect<'r, 'a>(gone: &[Part<'r, 'a>], later: Later<'_, '_>) -> Items<'r, 'a> {
+    let used: BTreeSet<(Kind, String)> =
+        later.spans().flat_map(|span| items(&Part::whole(span))).map(|(kind, norm, _)| (kind, norm)).collect();
+    let mut all = Items::new();
+    for part in gone {
+        for (kind, norm, text) in items(part) {
+            let needed = used.contains(&(kind, norm.clone()));
+            let fresh = Seen { text, last: part.span, times: 0, needed };
+            let seen = all.entry((kind, norm)).or_insert(fresh);
+            seen.times += 1;
+            seen.last = part.span;
+        }
+    }
+    all
 }
 
 fn is_left(kind: Kind, norm: &str, text: &str, rest: &Rest) -> bool {

@@ -1,17 +1,19 @@
 //! What is left after a compaction, made ready to be searched.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use strongroom_core::evidence::AtomKind;
 use strongroom_core::span::SpanKind;
 use strongroom_core::summary::FIRST_WORDS;
 use strongroom_core::transcript::{ArgumentTree, BlockKind, Scalar, Speaker};
 use strongroom_evidence::content::BlockContent;
-use strongroom_evidence::secrets;
+use strongroom_evidence::{cues, secrets};
 use strongroom_evidence::tools::{self, Command};
 
 use super::sides::{Part, Sides, Step};
-use super::text::{Wordings, plain, spaced, stands, stands_in};
+use super::text::{Wordings, plain, spaced, stands, stands_in, stems};
 use super::{Account, Place};
 use crate::reading::ReadSpan;
 use crate::show::{Reveal, masked};
@@ -29,6 +31,8 @@ pub(super) struct Rest {
     /// Its words alone.
     words: String,
     wordings: Wordings,
+    /// The stems of each sentence that bans, gates or demands something.
+    demands: Vec<BTreeSet<String>>,
     atoms: BTreeSet<(AtomKind, String)>,
 }
 
@@ -66,6 +70,7 @@ impl Rest {
             plain: plain(&all),
             words: spaced(&all),
             wordings: Wordings::of(&all),
+            demands: demands(&all),
             atoms: atoms.map(|(_, atom)| (atom.kind, atom.norm.clone())).collect(),
             summary,
         }
@@ -106,7 +111,25 @@ impl Rest {
     }
 }
 
+/// Words without which no sentence says what shall not be, or when.
+static BINDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:not|never|no|none|nor|avoid|without|only|must|wait|until|unless|before|keep|refus\w*|off|forbid\w*|instead|always|require\w*|require|should|ensure|make sure|leave|stay|ask)\b|n['’]t\b|[^\x00-\x7f]").ok()
+});
+
+fn demands(text: &str) -> Vec<BTreeSet<String>> {
+    let sentences = cues::sentences(text).into_iter().filter_map(|range| text.get(range));
+    let binding = sentences.filter(|own| BINDS.as_ref().is_none_or(|binds| binds.is_match(own)));
+    binding.map(|own| stems(own).into_iter().collect()).collect()
+}
+
 impl Rest {
+    /// Whether a sentence that binds somebody speaks of what `rule` speaks of: at least this share of its words, in
+    /// percent.
+    pub(super) fn binds_like(&self, rule: &str, share: usize) -> bool {
+        let own: BTreeSet<String> = stems(rule).into_iter().collect();
+        self.demands.iter().any(|other| own.intersection(other).count() * 100 >= own.len() * share)
+    }
+
     /// The share of the words of `text` that stand anywhere, in percent.
     pub(super) fn covers(&self, text: &str) -> usize {
         self.wordings.covers(text)

@@ -50,6 +50,22 @@ pub(super) fn stands_in(text: &str, own: &str) -> bool {
     })
 }
 
+/// How much of a text is shown before and behind what is spoken of, in bytes.
+const BEFORE: usize = 240;
+const BEHIND: usize = 360;
+
+/// The part of a text around `own`; its beginning where `own` does not stand in it.
+pub(super) fn around(text: &str, own: &str) -> String {
+    let line = own.lines().next().unwrap_or_default();
+    let at = memchr::memmem::find(text.as_bytes(), line.as_bytes()).unwrap_or(0);
+    let start = text.floor_char_boundary(at.saturating_sub(BEFORE));
+    let end = text.ceil_char_boundary(at.saturating_add(own.len().min(BEHIND) + BEHIND).min(text.len()));
+    let shown = text.get(start..end).unwrap_or_default().trim();
+    let open = if start > 0 { "… " } else { "" };
+    let close = if end < text.trim_end().len() { " …" } else { "" };
+    format!("{open}{shown}{close}")
+}
+
 /// Words that say nothing of what a sentence is about.
 const FILLERS: &[&str] = &[
     "the", "and", "that", "this", "with", "for", "you", "are", "was", "were", "have", "has", "had", "its",
@@ -164,6 +180,8 @@ mod tests {
         assert_eq!(tight("letter-spacing: -0.02em"), tight("letter-spacing:-0.02em"));
         assert_eq!(spaced("take.Do some"), " take do some ");
         assert_eq!(stems("running tests, and a runner tested"), ["run", "test", "run", "test"]);
+        assert_eq!(around(&format!("{}né{}", "é".repeat(300), "é".repeat(600)), "né").matches('…').count(), 2);
+        assert_eq!(around("a\nb\n", "b"), "a\nb");
         assert!(stands_in("a b.c d", "b.c") && !stands_in("ab.c", "b.c"));
     }
 

@@ -113,7 +113,7 @@ static DEMANDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)\bonly\s+(?:ever\s+)?(?:use|edit|touch|change|run|write|work|commit|modify|deploy|read)\b",
         r"|\b(?:use|edit|touch|change|run|work\s+on|deploy)\s+\S+\s+only\b",
-        r"|\bshould\s+(?:not|only|always|never)\b|\bshouldn['’]t\b|^\W*keep\s+(?:the|all|it|this|every)\b|^\W*stick\s+(?:to|with)\b",
+        r"|(?:^|[.;,]\s*|\b(?:please|and)\s+)wait\s+(?:for|until|till)\b|\bshould\s+(?:not|only|always|never)\b|\bshouldn['’]t\b|^\W*keep\s+(?:the|all|it|this|every)\b|^\W*stick\s+(?:to|with)\b",
     ))
     .ok()
 });
@@ -135,9 +135,13 @@ pub(super) fn rules(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], rest: &Rest) -
     let mut all: Vec<LostRule> = Vec::new();
     for part in gone {
         for sentence in stated(part) {
-            let fate = fate(&sentence, rest);
+            let fate = match fate(&sentence, rest) {
+                // The thing may be spoken of without what was said against it.
+                Fate::Reworded if !rest.binds_like(&sentence, LIKE) => Fate::Lost,
+                fate => fate,
+            };
             if fate != Fate::Kept && !all.iter().any(|rule| rule.quote == sentence) {
-                let place = Place::of_span(sides.whole.transcript, part.span);
+                let place = Place::around(sides.whole.transcript, part.span, &sentence);
                 all.push(LostRule { quote: sentence, place, fate, broken: Vec::new() });
             }
         }
@@ -154,7 +158,11 @@ pub(super) fn user_words(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], rest: &Re
         for sentence in said(part) {
             if stems(&sentence).len() >= STEMS_MIN && fate(&sentence, rest) == Fate::Lost {
                 found.lost_words += count(&sentence);
-                let place = Place::of_span(sides.whole.transcript, part.span);
+                // Rules are listed as such.
+                if is_standing_rule(&sentence) {
+                    continue;
+                }
+                let place = Place::around(sides.whole.transcript, part.span, &sentence);
                 found.lost.push(LostWords { quote: sentence, place });
             }
         }
@@ -176,6 +184,7 @@ mod tests {
             "do not run the test suite every time",
             "You must not edit `src/tax.rs`.",
             "Only use the staging database.",
+            "Wait until the export is done, I'll tell you.",
             "不要修改配置。",
         ] {
             assert!(is_standing_rule(rule), "{rule}");
