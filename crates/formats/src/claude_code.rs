@@ -44,9 +44,9 @@ impl Format for ClaudeCode {
                 format!("{sessions} sessions in one file whose records do not follow from one another");
             parts.findings.push(finding(Level::Warning, "multiple-sessions", None, "", message));
         }
-        if let Some(line) = path::cut_at(&parts.records, &reader.links) {
+        if let Some(first) = path::cut_at(&parts.records, &reader.links) {
             let message = "the first message answers one that is not in this file".to_owned();
-            parts.findings.push(finding(Level::Note, CUT_HISTORY, line, "", message));
+            parts.findings.push(finding(Level::Note, CUT_HISTORY, first.line, "", message));
         }
         let usage = reader.usage(|at| is_relinked(&parts.records, at));
         parts.findings.append(&mut reader.findings);

@@ -70,6 +70,9 @@ pub fn detect(source: &dyn Bytes) -> Result<&'static dyn Format> {
 pub fn look(source: &dyn Bytes) -> Result<Detected> {
     refuse_empty(source)?;
     let head = source.read(ByteRange::new(0, source.len().min(8192)))?;
+    if let Some(what) = unread::binary(&head) {
+        return Ok(Detected::NotYetRead(what));
+    }
     if let Some((_, what)) = BINARIES.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(Error::invalid_input(format!("{what}, not a transcript")));
     }
@@ -181,7 +184,9 @@ fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<Detected>
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let mut tape = Tape::new();
     if let Err(damage) = tape.scan(text) {
-        return damaged(text).map(Detected::Read).ok_or_else(|| Error::invalid_input(format!("not a JSON document: {damage}")));
+        return damaged(text)
+            .map(Detected::Read)
+            .ok_or_else(|| Error::invalid_input(format!("not a JSON document: {damage}")));
     }
     let Some(root) = tape.root(text, 0) else { return refuse("a document without a value".to_owned()) };
     if let Some(what) = unread::document(root) {
@@ -320,7 +325,10 @@ mod tests {
             ("{\"a\":1}\n{\"a\":2}\n", "JSON lines of an unknown kind; the first has the keys a"),
             ("[1,2]", "a list of 2 values"),
             ("{\"a\":", "cut off"),
-            ("# aider chat started at 2026-01-01 10:00:00\n", "an Aider history, a format that is not read yet"),
+            (
+                "# aider chat started at 2026-01-01 10:00:00\n",
+                "an Aider history, a format that is not read yet",
+            ),
             (r#"{"type":"session","version":3,"id":"a","cwd":"/w"}"#, "a pi session"),
             (r#"{"sessionId":"s","projectHash":"h","startTime":"t"}"#, "a Gemini CLI session"),
             (

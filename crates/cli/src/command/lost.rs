@@ -195,9 +195,21 @@ impl Sums {
             _ => Some(format!("{number} {more}")),
         };
         let notes = [
-            say(self.sealed, "summary is sealed: nobody can check what it holds", "summaries are sealed: nobody can check what they hold"),
-            say(self.bare, "has no summary in the file: what stands there is only what was kept", "have no summary in the file: what stands there is only what was kept"),
-            say(self.partial, "does not have its whole history in the file: there, nothing is called invented that may stand elsewhere", "do not have their whole history in the file: there, nothing is called invented that may stand elsewhere"),
+            say(
+                self.sealed,
+                "summary is sealed: nobody can check what it holds",
+                "summaries are sealed: nobody can check what they hold",
+            ),
+            say(
+                self.bare,
+                "has no summary in the file: what stands there is only what was kept",
+                "have no summary in the file: what stands there is only what was kept",
+            ),
+            say(
+                self.partial,
+                "does not have its whole history in the file: there, nothing is called invented that may stand elsewhere",
+                "do not have their whole history in the file: there, nothing is called invented that may stand elsewhere",
+            ),
         ];
         notes.into_iter().flatten().collect()
     }
@@ -212,7 +224,11 @@ fn short_name(path: &str) -> String {
 
 /// `1 transcript`, `2 transcripts`.
 fn counted(number: usize, one: &str) -> String {
-    format!("{} {one}{}", grouped(u64::try_from(number).unwrap_or(u64::MAX)), if number == 1 { "" } else { "s" })
+    format!(
+        "{} {one}{}",
+        grouped(u64::try_from(number).unwrap_or(u64::MAX)),
+        if number == 1 { "" } else { "s" }
+    )
 }
 
 /// A sentence without the sign of a list before it.

@@ -39,12 +39,12 @@ pub(super) fn resolve(records: &mut [Record], links: &[Link]) -> usize {
     sessions
 }
 
-/// The line of the first message where it answers one that is not in the file: the session goes on from another.
-pub(super) fn cut_at(records: &[Record], links: &[Link]) -> Option<Option<u32>> {
+/// The first message where it answers one that is not in the file: the session goes on from another.
+pub(super) fn cut_at<'r>(records: &'r [Record], links: &[Link]) -> Option<&'r Record> {
     let chained = |(_, link): &(&Record, &Link)| link.role != Role::None && link.home == Home::Main;
     let (record, link) = records.iter().zip(links).find(chained)?;
     let parent = link.parent.as_deref()?;
-    records.iter().all(|other| other.id.as_deref() != Some(parent)).then_some(record.line)
+    records.iter().all(|other| other.id.as_deref() != Some(parent)).then_some(record)
 }
 
 struct Outcome {

@@ -25,8 +25,15 @@ use Has::{Begins, Path, Some as SomeBegins, Text};
 
 /// The first lines of logs.
 const LINES: &[Sign] = &[
+    Sign {
+        what: "a stream of agent events",
+        has: &[Path(&["type"]), Path(&["session_id"]), Path(&["role"])],
+    },
     Sign { what: "a Qwen Code session", has: &[Path(&["sessionId"]), Path(&["message", "parts"])] },
-    Sign { what: "a Qwen Code session", has: &[Path(&["sessionId"]), Path(&["parentUuid"]), Path(&["systemPayload"])] },
+    Sign {
+        what: "a Qwen Code session",
+        has: &[Path(&["sessionId"]), Path(&["parentUuid"]), Path(&["systemPayload"])],
+    },
     Sign { what: "a pi session", has: &[Text(&["type"], &["session"]), Path(&["id"]), Path(&["cwd"])] },
     Sign { what: "a Copilot CLI session", has: &[Text(&["type"], &["session.start"]), Path(&["data"])] },
     Sign { what: "a Gemini CLI session", has: &[Path(&["sessionId"]), Path(&["projectHash"])] },
@@ -34,7 +41,10 @@ const LINES: &[Sign] = &[
     Sign { what: "a Kimi session", has: &[Text(&["type"], &["metadata"]), Path(&["protocol_version"])] },
     Sign { what: "an Antigravity log", has: &[Path(&["step_index"]), Path(&["source"])] },
     Sign { what: "a Grok session", has: &[Text(&["type"], &["system"]), Path(&["content"])] },
-    Sign { what: "a stream of agent events", has: &[Text(&["type"], &["system", "init"]), Path(&["session_id"])] },
+    Sign {
+        what: "a stream of agent events",
+        has: &[Text(&["type"], &["system", "init"]), Path(&["session_id"])],
+    },
     Sign { what: "a VS Code chat log", has: &[Path(&["kind"]), Path(&["v"])] },
     Sign { what: "a Kiro session", has: &[Path(&["kind"]), Text(&["version"], &["v1"])] },
     Sign { what: "a goose session", has: &[Path(&["working_dir"]), Path(&["description"])] },
@@ -44,10 +54,16 @@ const LINES: &[Sign] = &[
     Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "RUN_STARTED")] },
     Sign { what: "an OpenHands evaluation", has: &[Path(&["instance_id"]), Path(&["history"])] },
     Sign { what: "an OpenHands evaluation", has: &[Path(&["issue"]), Path(&["history"])] },
-    Sign { what: "an OpenHands event log", has: &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["kind"])] },
+    Sign {
+        what: "an OpenHands event log",
+        has: &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["kind"])],
+    },
     Sign { what: "a Cursor transcript", has: &[Path(&["role"]), Path(&["message", "content"])] },
     Sign { what: "a list of few-shot dialogues", has: &[Path(&["messages_display"])] },
-    Sign { what: "an old Codex rollout", has: &[Path(&["id"]), Path(&["timestamp"]), Path(&["instructions"])] },
+    Sign {
+        what: "an old Codex rollout",
+        has: &[Path(&["id"]), Path(&["timestamp"]), Path(&["instructions"])],
+    },
     Sign { what: "a log of single messages", has: &[Path(&["role"]), Path(&["created_at"])] },
     Sign { what: "chat messages, one on a line", has: &[Path(&["role"]), Path(&["content"])] },
     Sign { what: "chats, one on a line", has: &[Path(&["messages"])] },
@@ -58,17 +74,32 @@ const EVENT_SOURCES: &[&str] = &["user", "agent", "environment", "hook"];
 
 /// Whole documents.
 const DOCUMENTS: &[Sign] = &[
+    Sign { what: "an OpenAI Responses request", has: &[Path(&["input", "*", "type"])] },
+    Sign { what: "an OpenAI Responses request", has: &[Path(&["input", "*", "role"])] },
+    Sign {
+        what: "the state of an OpenHands conversation",
+        has: &[Path(&["agent", "llm"]), Path(&["workspace"])],
+    },
     Sign { what: "an ATIF trajectory", has: &[Begins(&["schema_version"], "ATIF")] },
     Sign { what: "a mini-swe-agent trajectory", has: &[Begins(&["trajectory_format"], "mini-swe-agent")] },
     Sign { what: "a mini-swe-agent trajectory", has: &[SomeBegins(&[], "content", "<returncode>")] },
-    Sign { what: "a mini-swe-agent trajectory", has: &[SomeBegins(&["messages"], "content", "<returncode>")] },
+    Sign {
+        what: "a mini-swe-agent trajectory",
+        has: &[SomeBegins(&["messages"], "content", "<returncode>")],
+    },
     Sign { what: "a SWE-agent trajectory", has: &[Path(&["trajectory"]), Path(&["history"])] },
-    Sign { what: "a SWE-agent trajectory", has: &[Path(&["history", "*", "agent"]), Path(&["history", "*", "role"])] },
+    Sign {
+        what: "a SWE-agent trajectory",
+        has: &[Path(&["history", "*", "agent"]), Path(&["history", "*", "role"])],
+    },
     Sign { what: "an OpenCode export", has: &[Path(&["info"]), Path(&["messages", "*", "parts"])] },
     Sign { what: "an OpenCode message", has: &[Path(&["sessionID"]), Path(&["role"]), Path(&["time"])] },
     Sign { what: "an OpenCode part", has: &[Begins(&["messageID"], ""), Path(&["type"])] },
     Sign { what: "an OpenCode part", has: &[Begins(&["id"], "prt_"), Path(&["type"])] },
-    Sign { what: "an OpenCode part", has: &[Path(&["id"]), Text(&["type"], &["text", "tool", "reasoning"]), Path(&["time", "start"])] },
+    Sign {
+        what: "an OpenCode part",
+        has: &[Path(&["id"]), Text(&["type"], &["text", "tool", "reasoning"]), Path(&["time", "start"])],
+    },
     Sign { what: "an OpenCode session", has: &[Path(&["projectID"]), Path(&["directory"]), Path(&["time"])] },
     Sign { what: "a Gemini CLI session", has: &[Path(&["projectHash"]), Path(&["messages"])] },
     Sign { what: "a VS Code chat", has: &[Path(&["requests"]), Path(&["responderUsername"])] },
@@ -85,14 +116,42 @@ const DOCUMENTS: &[Sign] = &[
     Sign { what: "a Cline task", has: &[Path(&["*", "ts"]), Text(&["*", "type"], &["ask", "say"])] },
     Sign { what: "a Roo Code task", has: &[Path(&["*", "ts"]), Path(&["*", "role"])] },
     Sign { what: "an Amp thread", has: &[Begins(&["id"], "T-"), Path(&["messages"])] },
-    Sign { what: "a Hermes session", has: &[Path(&["session_id"]), Path(&["session_start"]), Path(&["messages"])] },
-    Sign { what: "a list of OpenHands events", has: &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "message"])] },
-    Sign { what: "an OpenHands event", has: &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["kind"])] },
-    Sign { what: "a log of a model request with its response", has: &[Path(&["messages"]), Path(&["response"])] },
+    Sign {
+        what: "a Hermes session",
+        has: &[Path(&["session_id"]), Path(&["session_start"]), Path(&["messages"])],
+    },
+    Sign {
+        what: "a list of OpenHands events",
+        has: &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "message"])],
+    },
+    Sign {
+        what: "an OpenHands event",
+        has: &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["kind"])],
+    },
+    Sign {
+        what: "a log of a model request with its response",
+        has: &[Path(&["messages"]), Path(&["response"])],
+    },
     Sign { what: "an old Codex session", has: &[Path(&["session"]), Path(&["items"])] },
     Sign { what: "a Claude session from the web", has: &[Path(&["loglines", "*", "message"])] },
     Sign { what: "an OpenTelemetry export", has: &[Path(&["resourceSpans"])] },
-    Sign { what: "a list of responses items", has: &[Text(&["*", "type"], &["message", "reasoning", "function_call"])] },
+    Sign {
+        what: "a list of responses items",
+        has: &[Text(&["*", "type"], &["message", "reasoning", "function_call"])],
+    },
+];
+
+/// Files that are no text: how they begin, and what stands near their beginning.
+const BINARIES: &[(&[u8], &[u8], &str)] = &[
+    (b"PK\x03\x04", b"_journal/", "an Inspect log"),
+    (b"PK\x03\x04", b"header.json", "an Inspect log"),
+    (b"SQLite format 3\0", b"cursorDiskKV", "a Cursor database"),
+    (b"SQLite format 3\0", b"blobs", "a Cursor chat database"),
+    (b"SQLite format 3\0", b"transcript_events", "an OpenClaw database"),
+    (b"SQLite format 3\0", b"message_nodes", "a Devin database"),
+    (b"SQLite format 3\0", b"checkpoint_ns", "a LangGraph database"),
+    (b"SQLite format 3\0", b"schema_version", "a goose database"),
+    (b"SQLite format 3\0", b"time_compacting", "an OpenCode database"),
 ];
 
 /// Texts, by how they begin.
@@ -112,6 +171,14 @@ pub(super) fn document(value: Value<'_>) -> Option<&'static str> {
 /// What a text is.
 pub(super) fn text(head: &[u8]) -> Option<&'static str> {
     TEXTS.iter().find(|(begin, _)| head.starts_with(begin.as_bytes())).map(|(_, what)| *what)
+}
+
+/// What a file that is no text is, by its first bytes.
+pub(super) fn binary(head: &[u8]) -> Option<&'static str> {
+    let holds = |(magic, within, _): &&(&[u8], &[u8], &str)| {
+        head.starts_with(magic) && memchr::memmem::find(head, within).is_some()
+    };
+    BINARIES.iter().find(holds).map(|(_, _, what)| *what)
 }
 
 fn named(signs: &[Sign], value: Value<'_>) -> Option<&'static str> {

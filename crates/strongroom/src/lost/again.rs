@@ -43,7 +43,7 @@ pub(super) fn find(gone: &[Part<'_, '_>], later: Later<'_, '_>) -> Vec<Again> {
         for key in keys(part.span) {
             let entry = known.entry(key).or_insert_with(|| Known { last: part.span, lines: BTreeSet::new() });
             entry.last = part.span;
-            entry.lines.extend(answers(&part.blocks).flat_map(|text| lines(text)).map(str::to_owned));
+            entry.lines.extend(answers(&part.blocks).flat_map(lines).map(str::to_owned));
         }
     }
     let mut all = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn find(gone: &[Part<'_, '_>], later: Later<'_, '_>) -> Vec<Again> {
 /// The tokens of the lines of an answer that were known, if most of it was.
 fn repeated(span: &ReadSpan<'_>, known: &BTreeSet<String>) -> Option<u64> {
     let blocks: Vec<&BlockContent<'_>> = span.content.blocks.iter().collect();
-    let all: Vec<&str> = answers(&blocks).flat_map(|text| lines(text)).collect();
+    let all: Vec<&str> = answers(&blocks).flat_map(lines).collect();
     let same: Vec<&str> = all.iter().copied().filter(|line| known.contains(*line)).collect();
     let most = !same.is_empty() && same.len() * 100 >= all.len() * SAME;
     most.then(|| tokens::count(&same.join("\n")).0)
@@ -134,6 +134,9 @@ mod tests {
 
     #[test]
     fn line_numbers_of_tools_are_not_compared() {
-        assert_eq!(lines("   12→\tfn main()\n7:let x\n---\nplain 3").collect::<Vec<_>>(), ["fn main()", "let x", "plain 3"]);
+        assert_eq!(
+            lines("   12→\tfn main()\n7:let x\n---\nplain 3").collect::<Vec<_>>(),
+            ["fn main()", "let x", "plain 3"]
+        );
     }
 }

@@ -113,13 +113,17 @@ pub(super) fn contradicted<'r, 'a>(sentence: &str, runs: &Runs<'r, 'a>) -> Optio
 /// A command that a sentence quotes as done and that had failed the last time it ran.
 fn failed_command<'r, 'a>(sentence: &str, runs: &Runs<'r, 'a>) -> Option<&'r ReadSpan<'a>> {
     static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:ran|executed|completed|finished|succeeded|successful(?:ly)?|passed|worked)\b|✅").ok()
+        Regex::new(
+            r"(?i)\b(?:ran|executed|completed|finished|succeeded|successful(?:ly)?|passed|worked)\b|✅",
+        )
+        .ok()
     });
     if DONE.as_ref().is_none_or(|done| !done.is_match(sentence)) {
         return None;
     }
     let quoted = sentence.split('`').skip(1).step_by(2).map(plain).filter(|own| own.split(' ').count() >= 2);
-    let last = |own: &String| runs.0.iter().rev().find(|(line, _)| plain(line) == *own).map(|(_, span)| *span);
+    let last =
+        |own: &String| runs.0.iter().rev().find(|(line, _)| plain(line) == *own).map(|(_, span)| *span);
     quoted.filter_map(|own| last(&own)).find(|span| has_failed(span))
 }
 
@@ -175,11 +179,19 @@ mod tests {
     fn tables_compile() {
         assert_eq!(READ.len(), CLAIMS.len());
         assert!(GIVEN.is_some() && GIVES.is_some() && REFUSES.is_some() && NOT.is_some());
-        let says = |text: &str| READ.iter().any(|(says, _)| says.is_match(text)) && !NOT.as_ref().unwrap().is_match(text);
-        for claim in ["All tests pass now.", "The branch was pushed.", "Ran the migration.", "Build is green"] {
+        let says = |text: &str| {
+            READ.iter().any(|(says, _)| says.is_match(text)) && !NOT.as_ref().unwrap().is_match(text)
+        };
+        for claim in ["All tests pass now.", "The branch was pushed.", "Ran the migration.", "Build is green"]
+        {
             assert!(says(claim), "{claim}");
         }
-        for other in ["Make sure tests pass", "The user asked me to push", "tests were not passing", "If the build passes"] {
+        for other in [
+            "Make sure tests pass",
+            "The user asked me to push",
+            "tests were not passing",
+            "If the build passes",
+        ] {
             assert!(!says(other), "{other}");
         }
     }

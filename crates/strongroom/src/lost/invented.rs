@@ -171,20 +171,26 @@ fn marks(sentence: &str) -> Vec<Range<usize>> {
 fn is_path(text: &str) -> bool {
     let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let ending = name.rsplit_once('.').is_some_and(|(stem, ending)| {
-        !stem.is_empty() && (1..=5).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        !stem.is_empty()
+            && (1..=5).contains(&ending.len())
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
     });
     ending || text.starts_with(['/', '~']) || text.matches('/').count() >= 2
 }
 
 /// Signs of a pattern, a gap or a stand-in for something else.
-const STAND_INS: &[&str] = &["...", "…", "<", ">", "{", "}", "*", "$", "\\", "REDACTED", "[masked", "xxx", "XXX"];
+const STAND_INS: &[&str] =
+    &["...", "…", "<", ">", "{", "}", "*", "$", "\\", "REDACTED", "[masked", "xxx", "XXX"];
 
 /// Literals that stand nowhere before. A path counts only when not even its file name does, a value only when not even
 /// its number does: what is merely spelled another way is not invented.
 fn literals(sentence: &str, said: &Said<'_>, quoted: &[Range<usize>]) -> Vec<Finding> {
     let wanted = |kind| matches!(kind, AtomKind::Path | AtomKind::Url | AtomKind::Id | AtomKind::Quantity);
-    let in_quote = |range: &Range<usize>| quoted.iter().any(|quote| quote.start <= range.start && range.end <= quote.end);
-    let atoms = atom::extract(sentence).into_iter().filter(|atom| wanted(atom.kind) && !in_quote(&atom.range));
+    let in_quote = |range: &Range<usize>| {
+        quoted.iter().any(|quote| quote.start <= range.start && range.end <= quote.end)
+    };
+    let atoms =
+        atom::extract(sentence).into_iter().filter(|atom| wanted(atom.kind) && !in_quote(&atom.range));
     atoms
         .filter_map(|atom| {
             let text = sentence.get(atom.range.clone())?;
@@ -205,7 +211,9 @@ fn is_known(kind: AtomKind, text: &str, said: &Said<'_>) -> bool {
     let part = match kind {
         AtomKind::Path => own.trim_end_matches('/').rsplit('/').next().unwrap_or(&own).to_owned(),
         AtomKind::Quantity => number_of(&own),
-        AtomKind::Url => own.split_once("://").map_or(own.as_str(), |(_, bare)| bare).trim_end_matches('/').to_owned(),
+        AtomKind::Url => {
+            own.split_once("://").map_or(own.as_str(), |(_, bare)| bare).trim_end_matches('/').to_owned()
+        }
         _ => own.clone(),
     };
     let part = part.trim_matches(['*', '`', '"', '\'', '.', ',', '(', ')', ':']);
@@ -258,9 +266,18 @@ fn quotes(sentence: &str, section: &str, said: &Said<'_>, marks: &[Range<usize>]
     let words = plain(sentence);
     let of_user = section.contains("user message")
         || section.contains("user request")
-        || ["user said", "user asked", "user:", "user wrote", "user replied", "user request", "user feedback", "user message"]
-            .iter()
-            .any(|by| words.contains(by));
+        || [
+            "user said",
+            "user asked",
+            "user:",
+            "user wrote",
+            "user replied",
+            "user request",
+            "user feedback",
+            "user message",
+        ]
+        .iter()
+        .any(|by| words.contains(by));
     if !of_user && TOLD.as_ref().is_none_or(|told| !told.is_match(sentence)) {
         return Vec::new();
     }
@@ -294,9 +311,8 @@ fn quote(text: &str, of_user: bool, said: &Said<'_>) -> Option<Why> {
         (true, _) => None,
         (false, true) if stands_anywhere() => Some(Why::OtherSpeaker),
         (false, true) if Wordings::of(said.user.plain).likeness(own) >= ALTERED => Some(Why::AlteredQuote),
-        (false, true) => Some(Why::NoSuchQuote),
         (false, false) if stands_anywhere() || holds_most(said.all.spaced, own) => None,
-        (false, false) => Some(Why::NoSuchQuote),
+        (false, _) => Some(Why::NoSuchQuote),
     }
 }
 
@@ -325,7 +341,9 @@ mod tests {
     fn literals_that_stand_somewhere_are_not_invented() {
         let all = "edit src/parse.rs, took 412.7 ms, commit 3f9a2c1, 12,345 rows, letter-spacing: -0.02em";
         let found = |text: &str| {
-            check("", all, |said| literals(text, said, &marks(text)).into_iter().map(|one| one.1).collect::<Vec<_>>())
+            check("", all, |said| {
+                literals(text, said, &marks(text)).into_iter().map(|one| one.1).collect::<Vec<_>>()
+            })
         };
         assert_eq!(found("Changed `lib/parse.rs` in 412.7 seconds."), Vec::<String>::new());
         assert_eq!(found("Changed src/lower.rs."), ["src/lower.rs"]);
@@ -341,7 +359,10 @@ mod tests {
                 "please keep the old 'flag' for the deploy job",
                 "please keep the old 'flag' for the deploy job\nI will drop the cache now\nunknown agent type %q for session %d, skipping",
                 |said| {
-                    quotes(text, "all user messages", said, &marks(text)).into_iter().map(|one| one.0).collect::<Vec<_>>()
+                    quotes(text, "all user messages", said, &marks(text))
+                        .into_iter()
+                        .map(|one| one.0)
+                        .collect::<Vec<_>>()
                 },
             )
         };
@@ -351,7 +372,9 @@ mod tests {
         assert_eq!(found("- \"keep the old flag for the nightly deploy job\""), [Why::AlteredQuote]);
         assert_eq!(found("- \"keep it\""), []);
         let printed = |text: &str| {
-            check("", "unknown agent type %q for session %d, skipping", |said| quotes(text, "", said, &marks(text)).len())
+            check("", "unknown agent type %q for session %d, skipping", |said| {
+                quotes(text, "", said, &marks(text)).len()
+            })
         };
         assert_eq!(printed("It printed the warning \"unknown agent type '' for session 0, skipping\"."), 0);
         assert_eq!(printed("It printed the error \"disk quota exceeded on volume data\"."), 1);

@@ -51,7 +51,9 @@ impl Kind {
         match kind {
             AtomKind::Error => Some(Self::Error),
             AtomKind::Quantity => is_measured(text).then_some(Self::Value),
-            AtomKind::Url => (text.starts_with("http") && !text.contains(['{', '$', '<'])).then_some(Self::Url),
+            AtomKind::Url => {
+                (text.starts_with("http") && !text.contains(['{', '$', '<'])).then_some(Self::Url)
+            }
             AtomKind::Id => is_id(text).then_some(Self::Id),
             // Files are taken from calls; bare numbers stand in many texts by chance; words are counted as the user's.
             AtomKind::Path
@@ -75,7 +77,8 @@ fn is_measured(text: &str) -> bool {
     let number = text.trim_start_matches(['~', '≈', '-', '+', '$', '€', '£', '¥']);
     let digits = number.bytes().take_while(u8::is_ascii_digit).count();
     let few = digits == 1
-        && (text.len() == 2 && text.starts_with('$') || number.get(1..).is_some_and(|rest| rest.starts_with(' ')));
+        && (text.len() == 2 && text.starts_with('$')
+            || number.get(1..).is_some_and(|rest| rest.starts_with(' ')));
     digits > 0 && !few
 }
 
@@ -91,10 +94,15 @@ fn is_id(text: &str) -> bool {
 
 /// Whether a text is what is left of a colour of a terminal: `[90m`.
 fn is_escape(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default().trim_end_matches(|char: char| char.is_ascii_digit() || char == ';');
+    let before = text
+        .get(..at)
+        .unwrap_or_default()
+        .trim_end_matches(|char: char| char.is_ascii_digit() || char == ';');
     let code = text.get(at..).unwrap_or_default();
     let digits = code.bytes().take_while(u8::is_ascii_digit).count();
-    before.ends_with('[') && (1..=3).contains(&digits) && code.get(digits..).is_some_and(|rest| rest.starts_with('m'))
+    before.ends_with('[')
+        && (1..=3).contains(&digits)
+        && code.get(digits..).is_some_and(|rest| rest.starts_with('m'))
 }
 
 /// Errors that say only that there was one.
@@ -179,8 +187,11 @@ impl Seen<'_, '_> {
 
 /// The distinct items of what is gone.
 fn collect<'r, 'a>(gone: &[Part<'r, 'a>], later: Later<'_, '_>) -> Items<'r, 'a> {
-    let used: BTreeSet<(Kind, String)> =
-        later.spans().flat_map(|span| items(&Part::whole(span))).map(|(kind, norm, _)| (kind, norm)).collect();
+    let used: BTreeSet<(Kind, String)> = later
+        .spans()
+        .flat_map(|span| items(&Part::whole(span)))
+        .map(|(kind, norm, _)| (kind, norm))
+        .collect();
     let mut all = Items::new();
     for part in gone {
         for (kind, norm, text) in items(part) {
@@ -217,19 +228,24 @@ fn is_told(command: &str, rest: &Rest) -> bool {
     let operands = operands(command);
     let names: Vec<&str> = operands
         .split(|char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '`' | '(' | ')' | '=' | ','))
-        .filter(|word| word.len() >= 4 && word.contains(|char: char| char.is_ascii_digit() || matches!(char, '.' | '/' | '_' | '-')))
+        .filter(|word| {
+            word.len() >= 4
+                && word.contains(|char: char| char.is_ascii_digit() || matches!(char, '.' | '/' | '_' | '-'))
+        })
         .collect();
     let named = |name: &&str| {
         rest.holds(name)
             || file_name(name).is_some_and(|name| rest.holds(name))
-            || name.split(['/', ':', '?', '&']).any(|part| part.len() >= 6 && part.contains(|char: char| char.is_ascii_digit()) && rest.holds(part))
+            || name.split(['/', ':', '?', '&']).any(|part| {
+                part.len() >= 6 && part.contains(|char: char| char.is_ascii_digit()) && rest.holds(part)
+            })
     };
     let bare = operands.split_whitespace().count() <= BARE;
     rest.holds_words(command)
         || rest.likeness(&operands) >= TOLD
         || message(command).is_some_and(|message| rest.holds_words(message) || rest.likeness(message) >= TOLD)
         || bare && stems(&operands).iter().all(|stem| rest.covers(stem) > 0)
-        || !names.is_empty() && names.len() <= NAMES_MAX && names.iter().all(|name| named(&name))
+        || !names.is_empty() && names.len() <= NAMES_MAX && names.iter().all(named)
 }
 
 /// A command of so few words is told when they are, wherever.
@@ -237,14 +253,15 @@ const BARE: usize = 3;
 
 /// What a commit or a comment says.
 fn message(command: &str) -> Option<&str> {
-    let at = [" -m ", " --message ", " --title ", " -t ", " --body "].iter().find_map(|option| {
-        command.find(option).map(|at| at + option.len())
-    })?;
+    let at = [" -m ", " --message ", " --title ", " -t ", " --body "]
+        .iter()
+        .find_map(|option| command.find(option).map(|at| at + option.len()))?;
     let behind = command.get(at..)?.trim_start();
     let quote = behind.chars().next().filter(|char| matches!(char, '"' | '\''))?;
     let inside = behind.get(1..)?;
     let inside = inside.split(quote).next().unwrap_or(inside);
-    let told = inside.split("<<").nth(1).and_then(|body| body.split_once('\n')).map_or(inside, |(_, body)| body);
+    let told =
+        inside.split("<<").nth(1).and_then(|body| body.split_once('\n')).map_or(inside, |(_, body)| body);
     let subject = told.lines().map(str::trim).find(|line| !line.is_empty())?;
     (subject.len() > 8).then_some(subject)
 }
@@ -259,7 +276,10 @@ fn operands(command: &str) -> String {
         while let Some(word) = words.next() {
             if word == "-C" {
                 words.next();
-            } else if !word.starts_with('-') && !word.contains(['>', '<']) && !matches!(word, "origin" | "2>&1") {
+            } else if !word.starts_with('-')
+                && !word.contains(['>', '<'])
+                && !matches!(word, "origin" | "2>&1")
+            {
                 kept.push(word);
             }
         }
@@ -268,7 +288,22 @@ fn operands(command: &str) -> String {
 }
 
 /// Parts of a command line that only go somewhere or show something.
-const SHOWS: &[&str] = &["cd ", "echo ", "head", "tail", "grep ", "sort", "wc", "sleep ", "export ", "set ", "true", "git status", "git log", "git diff"];
+const SHOWS: &[&str] = &[
+    "cd ",
+    "echo ",
+    "head",
+    "tail",
+    "grep ",
+    "sort",
+    "wc",
+    "sleep ",
+    "export ",
+    "set ",
+    "true",
+    "git status",
+    "git log",
+    "git diff",
+];
 
 /// `1,024 MB` and `1024MB`, `12 tests` and `12 unit tests`: the number and the unit near one another.
 fn holds_bare_value(text: &str, rest: &Rest) -> bool {
@@ -276,7 +311,9 @@ fn holds_bare_value(text: &str, rest: &Rest) -> bool {
     let unit_at = ungrouped.find(|char: char| char.is_alphabetic()).unwrap_or(ungrouped.len());
     let (number, unit) = ungrouped.split_at(unit_at);
     let number = number.trim().trim_end_matches('-');
-    [format!("{number} {unit}"), format!("{number}{unit}"), format!("{number}-{unit}")].iter().any(|own| rest.holds(own))
+    [format!("{number} {unit}"), format!("{number}{unit}"), format!("{number}-{unit}")]
+        .iter()
+        .any(|own| rest.holds(own))
 }
 
 /// A hash by its first digits, a version with and without `v`.
@@ -295,10 +332,13 @@ fn holds_short_url(text: &str, rest: &Rest) -> bool {
     });
     let bare = text.split_once("://").map_or(text, |(_, bare)| bare);
     let bare = bare.trim_end_matches('/').trim_end_matches(".git");
-    let number = NUMBERED.as_ref().and_then(|numbered| numbered.captures(text)).and_then(|found| found.get(1));
+    let number =
+        NUMBERED.as_ref().and_then(|numbered| numbered.captures(text)).and_then(|found| found.get(1));
     rest.holds(bare)
         || number.is_some_and(|number| {
-            ["#", "pr ", "issue ", "gh-", "pull request "].iter().any(|before| rest.holds(&format!("{before}{}", number.as_str())))
+            ["#", "pr ", "issue ", "gh-", "pull request "]
+                .iter()
+                .any(|before| rest.holds(&format!("{before}{}", number.as_str())))
         })
 }
 
@@ -337,7 +377,8 @@ fn items(part: &Part<'_, '_>) -> Vec<(Kind, String, String)> {
         let Some(block) = part.blocks.iter().find(|block| block.at == *at) else { continue };
         let Some(own) = block.text.get(atom.range.clone()) else { continue };
         let kind = Kind::of(atom.kind, own).filter(|kind| {
-            *kind != Kind::Error || errs && matches!(block.block.kind, BlockKind::Result(_)) && is_error_line(own)
+            *kind != Kind::Error
+                || errs && matches!(block.block.kind, BlockKind::Result(_)) && is_error_line(own)
         });
         let kind = kind.filter(|_| !is_escape(&block.text, atom.range.start));
         if let Some(kind) = kind.filter(|_| !own.contains("REDACTED")) {
@@ -359,8 +400,27 @@ fn items(part: &Part<'_, '_>) -> Vec<(Kind, String, String)> {
 
 /// Programs and patterns look like paths where a table does not know an option.
 fn is_path(text: &str) -> bool {
-    !text.contains(|char: char| char.is_control() || matches!(char, '(' | ')' | '{' | '}' | '[' | ']' | '|' | '$' | '*' | '"' | '<' | '>' | '\'' | ';' | '`' | '^'))
-        && text.len() > 1
+    !text.contains(|char: char| {
+        char.is_control()
+            || matches!(
+                char,
+                '(' | ')'
+                    | '{'
+                    | '}'
+                    | '['
+                    | ']'
+                    | '|'
+                    | '$'
+                    | '*'
+                    | '"'
+                    | '<'
+                    | '>'
+                    | '\''
+                    | ';'
+                    | '`'
+                    | '^'
+            )
+    }) && text.len() > 1
 }
 
 /// Whether what the call printed can be an error that happened: it failed, or it ran something and not only looked at
@@ -383,12 +443,11 @@ fn is_error_line(text: &str) -> bool {
 
 /// A shell command that changed something, with what it says in a here-document, its lines trimmed.
 fn command(span: &ReadSpan<'_>) -> Option<String> {
-    let changed =
-        span.examination.effects.iter().any(|effect| {
-            effect.kind.access() == Access::Mutation
-                && effect.certainty == Certainty::Definite
-                && !matches!(effect.outcome, Outcome::Refused)
-        });
+    let changed = span.examination.effects.iter().any(|effect| {
+        effect.kind.access() == Access::Mutation
+            && effect.certainty == Certainty::Definite
+            && !matches!(effect.outcome, Outcome::Refused)
+    });
     let script = shell_line(span).filter(|_| changed)?;
     let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let line = lines.collect::<Vec<_>>().join("\n");
@@ -403,11 +462,16 @@ mod tests {
     fn commands_are_known_by_their_operands() {
         assert_eq!(operands("cd /a/b && git merge origin/x --no-edit 2>&1 | tail -5"), "merge origin/x");
         assert_eq!(message("git commit -m \"fix: the parser\" && x"), Some("fix: the parser"));
-        assert_eq!(message("git commit -m \"$(cat <<'EOF'\nDrop the cache\n\nEOF\n)\""), Some("Drop the cache"));
+        assert_eq!(
+            message("git commit -m \"$(cat <<'EOF'\nDrop the cache\n\nEOF\n)\""),
+            Some("Drop the cache")
+        );
         assert_eq!(operands("git -C /a/b push"), "push");
         assert!(is_path("/a/b c.txt") && !is_path("map(.id | length)"));
         assert_eq!(file_name("/a/b.rs"), Some("b.rs"));
-        assert!(is_error_line("E0308") && is_error_line("error: no such file") && !is_error_line("SyntaxError"));
+        assert!(
+            is_error_line("E0308") && is_error_line("error: no such file") && !is_error_line("SyntaxError")
+        );
         assert!(!is_error_line("Exit code 1") && EMPTY_ERRORS.is_some());
     }
 
@@ -419,7 +483,15 @@ mod tests {
         for other in ["three commits", "5 files", "$2"] {
             assert!(!is_measured(other), "{other}");
         }
-        for id in ["3f9a2c1", "v1.2.3", "ENT-238", "#1458", "970e75f0-582f-4578-a82a-1815715212fd", "TS2345", "G10432"] {
+        for id in [
+            "3f9a2c1",
+            "v1.2.3",
+            "ENT-238",
+            "#1458",
+            "970e75f0-582f-4578-a82a-1815715212fd",
+            "TS2345",
+            "G10432",
+        ] {
             assert!(is_id(id), "{id}");
         }
         for other in ["gap-3", "node20", "state2", "agent-123", "stateDiagram-v2", "defaced", "P100", "#4"] {

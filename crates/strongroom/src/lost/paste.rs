@@ -53,7 +53,8 @@ pub(super) fn sentences(text: &str) -> Vec<Range<usize>> {
         return Vec::new();
     }
     let pasted = pasted(text);
-    let is_own = |range: &Range<usize>| !pasted.iter().any(|paste| paste.start < range.end && range.start < paste.end);
+    let is_own =
+        |range: &Range<usize>| !pasted.iter().any(|paste| paste.start < range.end && range.start < paste.end);
     cues::sentences(text).into_iter().filter(is_own).collect()
 }
 
@@ -101,7 +102,8 @@ fn reviews(text: &str) -> Option<Range<usize>> {
 /// Whether somebody says what he thinks or wants.
 fn speaks(text: &str) -> bool {
     static SPEAKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:i|i['’]m|i['’]d|we|let['’]?s|you|my|our|please|can|could|yes|no|ok|fix|this)\b").ok()
+        Regex::new(r"(?i)\b(?:i|i['’]m|i['’]d|we|let['’]?s|you|my|our|please|can|could|yes|no|ok|fix|this)\b")
+            .ok()
     });
     SPEAKS.as_ref().is_some_and(|speaks| speaks.is_match(text))
 }
@@ -117,8 +119,14 @@ mod tests {
     #[test]
     fn what_is_pasted_is_not_said() {
         assert!(PROGRAMS.len() > 3 && LINES.is_some() && REVIEW.is_some());
-        assert_eq!(own("Never touch a.rs.\n```\n// Ensure it exists\nx();\n```\nthanks"), ["Never touch a.rs.", "thanks"]);
-        assert_eq!(own("it prints\n> never mind\n│ - 1a2b3c4 make sure it runs\nwhy?"), ["it prints", "why?"]);
+        assert_eq!(
+            own("Never touch a.rs.\n```\n// Ensure it exists\nx();\n```\nthanks"),
+            ["Never touch a.rs.", "thanks"]
+        );
+        assert_eq!(
+            own("it prints\n> never mind\n│ - 1a2b3c4 make sure it runs\nwhy?"),
+            ["it prints", "why?"]
+        );
         assert_eq!(own("Implement the following plan:\n\nAlways log."), Vec::<&str>::new());
         assert_eq!(
             own("Missing check\n\nHigh Severity\n\nIt never returns.\n\nI think we keep it as it is"),

@@ -9,8 +9,8 @@ use strongroom_core::span::SpanKind;
 use strongroom_core::summary::FIRST_WORDS;
 use strongroom_core::transcript::{ArgumentTree, BlockKind, Scalar, Speaker};
 use strongroom_evidence::content::BlockContent;
-use strongroom_evidence::{cues, secrets};
 use strongroom_evidence::tools::{self, Command};
+use strongroom_evidence::{cues, secrets};
 
 use super::sides::{Part, Sides, Step};
 use super::text::{Wordings, plain, spaced, stands, stands_in, stems};
@@ -48,9 +48,9 @@ impl Rest {
             sent.iter().filter(|part| part.span.kind() == SpanKind::Derived).collect();
         let all = joined(sent.iter());
         let summary = joined(summaries.iter().copied());
-        let sealed = sent.iter().any(|part| {
-            part.blocks.iter().any(|block| matches!(block.block.kind, BlockKind::Opaque(_)))
-        });
+        let sealed = sent
+            .iter()
+            .any(|part| part.blocks.iter().any(|block| matches!(block.block.kind, BlockKind::Opaque(_))));
         let account = match (summary.trim().is_empty(), sealed) {
             _ if sides.step == Step::Cleared => Account::Cleared,
             (false, _) if summary.starts_with(FIRST_WORDS) => Account::Ours,
@@ -58,9 +58,8 @@ impl Rest {
             (true, true) => Account::Sealed,
             (true, false) => Account::None,
         };
-        let atoms = sent
-            .iter()
-            .flat_map(|part| part.span.examination.atoms.iter().filter(|(at, _)| part.has(*at)));
+        let atoms =
+            sent.iter().flat_map(|part| part.span.examination.atoms.iter().filter(|(at, _)| part.has(*at)));
         Self {
             account,
             place: Place::of(
@@ -99,9 +98,9 @@ impl Rest {
         let begins = |own: &str| own.len() >= 7 && (hash.starts_with(own) || own.starts_with(hash));
         self.atoms.iter().any(|(kind, norm)| *kind == AtomKind::Id && begins(norm))
             || hash.get(..7).is_some_and(|head| {
-                self.plain.split(|char: char| !char.is_ascii_alphanumeric()).any(|word| {
-                    word.starts_with(head) && begins(word)
-                })
+                self.plain
+                    .split(|char: char| !char.is_ascii_alphanumeric())
+                    .any(|word| word.starts_with(head) && begins(word))
             })
     }
 

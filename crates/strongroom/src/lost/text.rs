@@ -77,8 +77,10 @@ const FILLERS: &[&str] = &[
 ];
 
 /// Endings that do not make another word, the longest first.
-const ENDINGS: &[&str] =
-    &["ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "ly", "s", "e", "y"];
+const ENDINGS: &[&str] = &[
+    "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ies", "ers", "ed", "er", "es", "ly",
+    "s", "e", "y",
+];
 
 /// A word without its ending.
 fn stem(word: &str) -> &str {
@@ -180,14 +182,18 @@ mod tests {
         assert_eq!(tight("letter-spacing: -0.02em"), tight("letter-spacing:-0.02em"));
         assert_eq!(spaced("take.Do some"), " take do some ");
         assert_eq!(stems("running tests, and a runner tested"), ["run", "test", "run", "test"]);
-        assert_eq!(around(&format!("{}né{}", "é".repeat(300), "é".repeat(600)), "né").matches('…').count(), 2);
+        assert_eq!(
+            around(&format!("{}né{}", "é".repeat(300), "é".repeat(600)), "né").matches('…').count(),
+            2
+        );
         assert_eq!(around("a\nb\n", "b"), "a\nb");
         assert!(stands_in("a b.c d", "b.c") && !stands_in("ab.c", "b.c"));
     }
 
     #[test]
     fn other_wordings_are_found_near_one_another() {
-        let text = Wordings::of("We add a new SVG writer beside the ANSI writer. Far away other words are said.");
+        let text =
+            Wordings::of("We add a new SVG writer beside the ANSI writer. Far away other words are said.");
         assert!(text.likeness("create a new writer that writes SVG beside ANSI") >= 60);
         assert!(text.likeness("never restart the database") < 30);
         assert_eq!(Wordings::default().likeness("anything here"), 0);

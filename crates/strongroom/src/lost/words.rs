@@ -83,9 +83,10 @@ fn fate(sentence: &str, rest: &Rest) -> Fate {
 
 /// The sentences that the user has typed in a message, secrets hidden.
 fn said(part: &Part<'_, '_>) -> Vec<String> {
-    let own = part.blocks.iter().filter(|block| {
-        block.block.speaker == Speaker::User && matches!(block.block.kind, BlockKind::Text)
-    });
+    let own = part
+        .blocks
+        .iter()
+        .filter(|block| block.block.speaker == Speaker::User && matches!(block.block.kind, BlockKind::Text));
     let texts = own.map(|block| shown(part.span, block));
     texts.flat_map(|text| sentences_of(&text)).collect()
 }
@@ -121,7 +122,8 @@ static DEMANDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Whether a sentence says what shall hold from now on.
 pub(super) fn is_standing_rule(sentence: &str) -> bool {
     let asks = sentence.trim_end().ends_with(['?', '？']);
-    let states = || rules::is_rule(sentence) || DEMANDS.as_ref().is_some_and(|demands| demands.is_match(sentence));
+    let states =
+        || rules::is_rule(sentence) || DEMANDS.as_ref().is_some_and(|demands| demands.is_match(sentence));
     !asks
         && !rules::find(sentence).is_empty()
         && states()
@@ -130,7 +132,8 @@ pub(super) fn is_standing_rule(sentence: &str) -> bool {
 
 /// The rules that are not there any more as they were said, and the number of those there were.
 pub(super) fn rules(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], rest: &Rest) -> (Vec<LostRule>, usize) {
-    let stated = |part: &Part<'_, '_>| said(part).into_iter().filter(|own| is_standing_rule(own)).collect::<Vec<_>>();
+    let stated =
+        |part: &Part<'_, '_>| said(part).into_iter().filter(|own| is_standing_rule(own)).collect::<Vec<_>>();
     let count = sides.sent_before().map(|part| stated(&part).len()).sum();
     let mut all: Vec<LostRule> = Vec::new();
     for part in gone {

@@ -74,9 +74,27 @@ fn tiles(out: &mut String, sums: &Sums) {
     };
     let of = |whole: usize| format!("<i>of {}</i>", number(whole));
     put!(out, "<section aria-label=\"Headline figures\"><ul class=\"tiles\">");
-    tile(out, number(sums.rules.gone), of(sums.rules.was), "rules the user set are gone", sums.rules.gone > 0);
-    tile(out, number(sums.rules_broken), String::new(), "rules broken after they were lost", sums.rules_broken > 0);
-    tile(out, number(sums.words.gone), of(sums.words.was), "words the user typed are gone", sums.words.gone > 0);
+    tile(
+        out,
+        number(sums.rules.gone),
+        of(sums.rules.was),
+        "rules the user set are gone",
+        sums.rules.gone > 0,
+    );
+    tile(
+        out,
+        number(sums.rules_broken),
+        String::new(),
+        "rules broken after they were lost",
+        sums.rules_broken > 0,
+    );
+    tile(
+        out,
+        number(sums.words.gone),
+        of(sums.words.was),
+        "words the user typed are gone",
+        sums.words.gone > 0,
+    );
     tile(
         out,
         grouped(sums.again_tokens),
@@ -84,7 +102,13 @@ fn tiles(out: &mut String, sums: &Sums) {
         "tokens spent to look up again what was known",
         sums.again_tokens > 0,
     );
-    tile(out, number(sums.invented), String::new(), "statements that nothing before bears out", sums.invented > 0);
+    tile(
+        out,
+        number(sums.invented),
+        String::new(),
+        "statements that nothing before bears out",
+        sums.invented > 0,
+    );
     put!(out, "</ul></section>");
 }
 
@@ -116,7 +140,8 @@ fn bar(out: &mut String, what: &str, share: Share) {
 
 /// The rules that are gone, of all sessions, those first that were broken.
 fn vanished(out: &mut String, findings: &Findings) {
-    let rules = |one: &'_ Compaction| one.rules.iter().filter(|rule| is_gone(rule)).cloned().collect::<Vec<_>>();
+    let rules =
+        |one: &'_ Compaction| one.rules.iter().filter(|rule| is_gone(rule)).cloned().collect::<Vec<_>>();
     let mut all: Vec<(&Session, LostRule)> = Vec::new();
     for session in &findings.sessions {
         all.extend(session.compactions.iter().flat_map(rules).map(|rule| (session, rule)));
@@ -124,16 +149,14 @@ fn vanished(out: &mut String, findings: &Findings) {
     all.sort_by_key(|(_, rule)| rule.broken.is_empty());
     put!(out, "<section><h2>Rules that vanished</h2>");
     if all.is_empty() {
-        put!(out, "<p class=\"none\">None: every rule that the user set still stands, as said or in other words.</p>");
+        put!(
+            out,
+            "<p class=\"none\">None: every rule that the user set still stands, as said or in other words.</p>"
+        );
     }
     for (session, rule) in all.iter().take(FIRST_MAX) {
         put!(out, "<figure class=\"rule\"><blockquote>{}</blockquote>", escape(&rule.quote));
-        put!(
-            out,
-            "<figcaption>{}, {}</figcaption>",
-            escape(&short_name(&session.file)),
-            link(&rule.place)
-        );
+        put!(out, "<figcaption>{}, {}</figcaption>", escape(&short_name(&session.file)), link(&rule.place));
         for broken in &rule.broken {
             put!(
                 out,
@@ -243,7 +266,12 @@ fn rules(out: &mut String, one: &Compaction) {
                 )
             };
             let broken: String = rule.broken.iter().map(then).collect();
-            format!("{fate}<q>{}</q> {}{}{broken}", escape(&rule.quote), link(&rule.place), record(&rule.place))
+            format!(
+                "{fate}<q>{}</q> {}{}{broken}",
+                escape(&rule.quote),
+                link(&rule.place),
+                record(&rule.place)
+            )
         }),
     );
 }
@@ -296,7 +324,8 @@ fn gone(out: &mut String, one: &Compaction) {
     );
     for tally in &one.kinds {
         let gone = tally.before - tally.left;
-        let listed = if tally.lost.len() < gone { format!(", {} listed", tally.lost.len()) } else { String::new() };
+        let listed =
+            if tally.lost.len() < gone { format!(", {} listed", tally.lost.len()) } else { String::new() };
         let title = format!("{}: {gone} of {} gone{listed}", tally.kind.words(), tally.before);
         list(
             out,

@@ -104,7 +104,12 @@ fn total(out: &mut String, findings: &Findings, width: usize) {
         "rule was broken after it was lost",
         "rules were broken after they were lost",
     );
-    put!(out, "{:>5} looked up again and found as before, for {} tokens", sums.again, grouped(sums.again_tokens));
+    put!(
+        out,
+        "{:>5} looked up again and found as before, for {} tokens",
+        sums.again,
+        grouped(sums.again_tokens)
+    );
     count(
         out,
         sums.invented,
