@@ -36,6 +36,7 @@ use crate::transcript::{SessionFiles, Transcript};
 use rest::Rest;
 use said::Ground;
 use sides::{Part, Sides};
+use words::Stated;
 
 pub use again::Again;
 pub use broken::Broken;
@@ -244,7 +245,8 @@ fn compare(sides: &Sides<'_, '_>, ground: &Ground, later: Later<'_, '_>) -> Comp
     let transcript = sides.whole.transcript;
     let rest = Rest::of(sides);
     let gone = sides.gone();
-    let (mut rules, rules_before) = words::rules(sides, &gone, &rest);
+    let stated = Stated::of(sides, &gone);
+    let (mut rules, rules_before) = words::rules(transcript, &stated, &rest);
     for rule in &mut rules {
         rule.broken = broken::find(transcript, rule, later);
     }
@@ -262,7 +264,7 @@ fn compare(sides: &Sides<'_, '_>, ground: &Ground, later: Later<'_, '_>) -> Comp
         tokens_after,
         rules,
         rules_before,
-        words: words::user_words(sides, &gone, &rest),
+        words: words::user_words(transcript, &stated, &rest),
         kinds: kinds::tally(sides, &gone, &rest, later),
         again: again::find(&gone, later),
         invented: if readable { invented::find(sides, &rest, &said) } else { Vec::new() },

@@ -122,6 +122,24 @@ fn demands(text: &str) -> Vec<BTreeSet<String>> {
 }
 
 impl Rest {
+    /// What the summaries of earlier compactions still told just before this one; `None` where there was none.
+    pub(super) fn carried(sides: &Sides<'_, '_>) -> Option<Self> {
+        let parts: Vec<Part<'_, '_>> =
+            sides.sent_before().filter(|part| part.span.kind() == SpanKind::Derived).collect();
+        let place = Place::of_span(sides.whole.transcript, parts.first()?.span);
+        let all = joined(parts.iter());
+        Some(Self {
+            account: Account::Readable,
+            place,
+            plain: plain(&all),
+            words: spaced(&all),
+            wordings: Wordings::of(&all),
+            demands: Vec::new(),
+            atoms: BTreeSet::new(),
+            summary: all,
+        })
+    }
+
     /// Whether a sentence that binds somebody speaks of what `rule` speaks of: at least this share of its words, in
     /// percent.
     pub(super) fn binds_like(&self, rule: &str, share: usize) -> bool {

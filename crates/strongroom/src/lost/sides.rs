@@ -9,7 +9,7 @@ use strongroom_core::digest::ContentKey;
 use strongroom_core::error::Result;
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::{
-    Block, BlockKind, BlockRef, Bytes, Record, RecordKind, SourceIndex, Speaker, Visibility,
+    Block, BlockKind, BlockRef, Branch, Bytes, Record, RecordKind, SourceIndex, Speaker, Visibility,
 };
 use strongroom_evidence::content::BlockContent;
 
@@ -177,6 +177,17 @@ impl<'r, 'a> Sides<'r, 'a> {
     /// What was sent before.
     pub(super) fn sent_before(&self) -> impl Iterator<Item = Part<'r, 'a>> {
         self.earlier().filter_map(|span| Part::of(span, |at| self.before.sent.contains(&at)))
+    }
+
+    /// What had been said on the path to the boundary and was not sent any more before it.
+    pub(super) fn older(&self) -> impl Iterator<Item = Part<'r, 'a>> {
+        let own = |span: &&ReadSpan<'a>| {
+            span.content
+                .blocks
+                .iter()
+                .all(|block| block.record.branch == Branch::Active && block.record.agent.is_none())
+        };
+        self.earlier().filter(own).filter_map(|span| Part::of(span, |at| !self.before.sent.contains(&at)))
     }
 
     /// What is sent after.

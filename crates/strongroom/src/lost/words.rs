@@ -11,6 +11,8 @@ use super::rest::{Rest, shown};
 use super::sides::{Part, Sides};
 use super::text::stems;
 use super::{Broken, Place, paste};
+use crate::reading::ReadSpan;
+use crate::transcript::Transcript;
 
 /// What became of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -130,43 +132,74 @@ pub(super) fn is_standing_rule(sentence: &str) -> bool {
         && TELLS.as_ref().is_some_and(|tells| !tells.is_match(sentence))
 }
 
-/// The rules that are not there any more as they were said, and the number of those there were.
-pub(super) fn rules(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], rest: &Rest) -> (Vec<LostRule>, usize) {
-    let stated =
-        |part: &Part<'_, '_>| said(part).into_iter().filter(|own| is_standing_rule(own)).collect::<Vec<_>>();
-    let count = sides.sent_before().map(|part| stated(&part).len()).sum();
-    let mut all: Vec<LostRule> = Vec::new();
-    for part in gone {
-        for sentence in stated(part) {
-            let fate = match fate(&sentence, rest) {
-                // The thing may be spoken of without what was said against it.
-                Fate::Reworded if !rest.binds_like(&sentence, LIKE) => Fate::Lost,
-                fate => fate,
-            };
-            if fate != Fate::Kept && !all.iter().any(|rule| rule.quote == sentence) {
-                let place = Place::around(sides.whole.transcript, part.span, &sentence);
-                all.push(LostRule { quote: sentence, place, fate, broken: Vec::new() });
+/// What the user had said, message by message: what was sent until the boundary and is gone, and what only an earlier
+/// summary had still told, word for word.
+pub(super) struct Stated<'r, 'a> {
+    gone: Vec<(&'r ReadSpan<'a>, Vec<String>)>,
+    /// Of all that was still there before: rules and words.
+    rules_before: usize,
+    words_before: usize,
+}
+
+fn count(text: &str) -> usize {
+    text.split_whitespace().count()
+}
+
+impl<'r, 'a> Stated<'r, 'a> {
+    pub(super) fn of(sides: &Sides<'r, 'a>, gone: &[Part<'r, 'a>]) -> Self {
+        let mut stated = Self { gone: Vec::new(), rules_before: 0, words_before: 0 };
+        if let Some(carried) = Rest::carried(sides) {
+            for part in sides.older() {
+                let mut own = said(&part);
+                own.retain(|sentence| fate(sentence, &carried) == Fate::Kept);
+                stated.note(&own);
+                stated.gone.push((part.span, own));
             }
         }
+        for part in sides.sent_before() {
+            stated.note(&said(&part));
+        }
+        stated.gone.extend(gone.iter().map(|part| (part.span, said(part))));
+        stated
     }
-    (all, count)
+
+    fn note(&mut self, sentences: &[String]) {
+        self.rules_before += sentences.iter().filter(|own| is_standing_rule(own)).count();
+        self.words_before += sentences.iter().map(|own| count(own)).sum::<usize>();
+    }
+
+    fn sentences(&self) -> impl Iterator<Item = (&'r ReadSpan<'a>, &String)> {
+        self.gone.iter().flat_map(|(span, own)| own.iter().map(move |sentence| (*span, sentence)))
+    }
+}
+
+/// The rules that are not there any more as they were said, and the number of those there were.
+pub(super) fn rules(transcript: &Transcript, stated: &Stated<'_, '_>, rest: &Rest) -> (Vec<LostRule>, usize) {
+    let mut all: Vec<LostRule> = Vec::new();
+    for (span, sentence) in stated.sentences().filter(|(_, own)| is_standing_rule(own)) {
+        let fate = match fate(sentence, rest) {
+            // The thing may be spoken of without what was said against it.
+            Fate::Reworded if !rest.binds_like(sentence, LIKE) => Fate::Lost,
+            fate => fate,
+        };
+        if fate != Fate::Kept && !all.iter().any(|rule| rule.quote == *sentence) {
+            let place = Place::around(transcript, span, sentence);
+            all.push(LostRule { quote: sentence.clone(), place, fate, broken: Vec::new() });
+        }
+    }
+    (all, stated.rules_before)
 }
 
 /// What of the user's prose is left.
-pub(super) fn user_words(sides: &Sides<'_, '_>, gone: &[Part<'_, '_>], rest: &Rest) -> UserWords {
-    let count = |text: &str| text.split_whitespace().count();
-    let words = sides.sent_before().flat_map(|part| said(&part)).map(|text| count(&text)).sum();
-    let mut found = UserWords { words, ..UserWords::default() };
-    for part in gone {
-        for sentence in said(part) {
-            if stems(&sentence).len() >= STEMS_MIN && fate(&sentence, rest) == Fate::Lost {
-                found.lost_words += count(&sentence);
-                // Rules are listed as such.
-                if is_standing_rule(&sentence) {
-                    continue;
-                }
-                let place = Place::around(sides.whole.transcript, part.span, &sentence);
-                found.lost.push(LostWords { quote: sentence, place });
+pub(super) fn user_words(transcript: &Transcript, stated: &Stated<'_, '_>, rest: &Rest) -> UserWords {
+    let mut found = UserWords { words: stated.words_before, ..UserWords::default() };
+    for (span, sentence) in stated.sentences() {
+        if stems(sentence).len() >= STEMS_MIN && fate(sentence, rest) == Fate::Lost {
+            found.lost_words += count(sentence);
+            // Rules are listed as such.
+            if !is_standing_rule(sentence) {
+                let place = Place::around(transcript, span, sentence);
+                found.lost.push(LostWords { quote: sentence.clone(), place });
             }
         }
     }
