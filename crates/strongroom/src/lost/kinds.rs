@@ -361,6 +361,7 @@ fn is_near(path: &str, cwds: &BTreeSet<String>, rest: &Rest) -> bool {
     let tail = parts.len().checked_sub(2).and_then(|at| parts.get(at..)).map(|tail| tail.join("/"));
     relative.any(|path| path.contains('/') && rest.holds(path) || rest.holds(&format!("{path}/")))
         || tail.is_some_and(|tail| rest.holds(&tail))
+        || parts.last().is_some_and(|name| name.len() > 3 && rest.holds(&format!("{name}/")))
 }
 
 /// The name of a file with an ending: enough to find it again.

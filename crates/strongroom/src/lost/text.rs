@@ -74,6 +74,7 @@ const FILLERS: &[&str] = &[
     "any", "all", "let", "let's", "i'm", "i'd", "i'll", "we'll", "we're", "like", "think", "want", "user",
     "thing", "things", "those", "these", "yeah", "okay", "now", "still", "maybe", "really", "one", "does",
     "did", "don't", "not", "too", "how", "why", "who", "where", "more", "get", "got", "see", "out", "only",
+    "yes", "yep", "nope", "sure", "doing",
 ];
 
 /// Endings that do not make another word, the longest first.

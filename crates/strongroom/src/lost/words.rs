@@ -63,24 +63,26 @@ pub struct UserWords {
 /// low on purpose: what may have been kept is not called lost.
 const LIKE: usize = 50;
 
+/// The same for sentences with fewer words than [`SHORT`] that say something.
+const LIKE_SHORT: usize = 40;
+const SHORT: usize = 8;
+
 /// A sentence with this many words that say something may have been told in several others: then this share of them
 /// must stand anywhere, in percent.
 const LONG: usize = 12;
 const COVERED: usize = 55;
 
 /// Of a sentence with fewer words that say something, nobody can tell whether it was kept.
-const STEMS_MIN: usize = 3;
+const STEMS_MIN: usize = 5;
 
 fn fate(sentence: &str, rest: &Rest) -> Fate {
     if rest.holds(sentence) || rest.holds_words(sentence) {
-        Fate::Kept
-    } else if rest.likeness(sentence) >= LIKE
-        || stems(sentence).len() >= LONG && rest.covers(sentence) >= COVERED
-    {
-        Fate::Reworded
-    } else {
-        Fate::Lost
+        return Fate::Kept;
     }
+    let stems = stems(sentence).len();
+    let like = if stems < SHORT { LIKE_SHORT } else { LIKE };
+    let reworded = rest.likeness(sentence) >= like || stems >= LONG && rest.covers(sentence) >= COVERED;
+    if reworded { Fate::Reworded } else { Fate::Lost }
 }
 
 /// The sentences that the user has typed in a message, secrets hidden.
