@@ -50,3 +50,87 @@ fn a_summary_that_keeps_the_rule_loses_none() {
     let found: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(found["sessions"][0]["compactions"][0]["rules"], json!([]));
 }
+
+/// The session of our own that README shows.
+fn example() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/lost.jsonl");
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn the_example_shows_each_kind_once() {
+    let home = Home::new();
+    home.write("lost.jsonl", example());
+    let run = home.run(&["lost", "lost.jsonl", "--json"]).ends(0);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let one = &found["sessions"][0]["compactions"][0];
+    let lost: Vec<&str> =
+        one["rules"].as_array().unwrap().iter().filter_map(|rule| rule["quote"].as_str()).collect();
+    assert!(lost.contains(&"Never push to main; open a pull request instead."), "{lost:?}");
+    assert!(lost.contains(&"No, don't drop it."), "the thing is spoken of, the ban is not: {lost:?}");
+    assert!(!lost.iter().any(|rule| rule.contains("retry limit")), "this one was kept: {lost:?}");
+    assert_eq!(one["rules"][0]["broken"][0]["place"]["line"], 27);
+    let why: Vec<&str> =
+        one["invented"].as_array().unwrap().iter().filter_map(|one| one["why"].as_str()).collect();
+    assert_eq!(why, ["contradicted", "no-approval", "no-such-quote", "no-such-literal"]);
+    let kind = |name: &str| {
+        one["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == name).unwrap().clone()
+    };
+    assert!(kind("value")["lost"].to_string().contains("412.7 ms"));
+    assert!(kind("error")["lost"].to_string().contains("PX-2041"));
+    assert_eq!(one["again"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_history_in_another_file_makes_nothing_invented() {
+    let home = Home::new();
+    let text = example();
+    let cut: Vec<&str> = text.lines().skip(6).collect();
+    home.write("cut.jsonl", cut.join("\n"));
+    let run = home.run(&["lost", "cut.jsonl", "--json"]).ends(0);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let one = &found["sessions"][0]["compactions"][0];
+    assert_eq!(one["history"], "cut");
+    let why: Vec<&str> =
+        one["invented"].as_array().unwrap().iter().filter_map(|one| one["why"].as_str()).collect();
+    assert_eq!(why, ["contradicted"]);
+}
+
+#[test]
+fn formats_that_are_not_read_yet_are_named() {
+    let home = Home::new();
+    home.write("pi.jsonl", "{\"type\":\"session\",\"version\":3,\"id\":\"a\",\"cwd\":\"/w\"}\n{\"type\":\"message\",\"id\":\"b\"}\n".to_owned());
+    let run = home.run(&["lost", "pi.jsonl"]).ends(0);
+    assert!(run.stdout.contains("not read yet: a pi session (1)"), "{}", run.stdout);
+}
+
+#[test]
+fn a_sealed_summary_is_said_to_be_sealed() {
+    let home = Home::new();
+    let line = |kind: &str, payload: Value| {
+        json!({"timestamp": "2026-05-04T10:00:00.000Z", "type": kind, "payload": payload}).to_string()
+    };
+    let said = |role: &str, text: &str| {
+        let part = if role == "user" { "input_text" } else { "output_text" };
+        json!({"type": "message", "role": role, "content": [{"type": part, "text": text}]})
+    };
+    let sealed = json!({"type": "compaction", "encrypted_content": "gAAAAABn"});
+    let history = json!([said("user", "Measure the ferry."), sealed]);
+    let lines = [
+        line(
+            "session_meta",
+            json!({"id": "0197a0b2-0000-7000-8000-000000000001", "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.140.0"}),
+        ),
+        line("response_item", said("user", "Measure the ferry.")),
+        line("response_item", said("assistant", "It took 412.7 ms.")),
+        line("compacted", json!({"message": "", "replacement_history": history})),
+    ];
+    home.write("codex.jsonl", lines.join("\n"));
+    let run = home.run(&["lost", "codex.jsonl", "--json"]).ends(0);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let one = &found["sessions"][0]["compactions"][0];
+    assert_eq!((&one["account"], &one["place"]["line"]), (&json!("sealed"), &json!(4)), "{one}");
+    assert_eq!(one["words"]["lost"], json!([]));
+    let screen = home.run(&["lost", "codex.jsonl"]).ends(0);
+    assert!(screen.stdout.contains("nobody can check"), "{}", screen.stdout);
+}

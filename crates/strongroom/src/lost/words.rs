@@ -81,8 +81,18 @@ fn fate(sentence: &str, rest: &Rest) -> Fate {
     }
     let stems = stems(sentence).len();
     let like = if stems < SHORT { LIKE_SHORT } else { LIKE };
-    let reworded = rest.likeness(sentence) >= like || stems >= LONG && rest.covers(sentence) >= COVERED;
+    let reworded = rest.likeness(sentence) >= like
+        || stems >= LONG && rest.covers(sentence) >= COVERED
+        || is_begun(sentence, rest);
     if reworded { Fate::Reworded } else { Fate::Lost }
+}
+
+/// How many first words must stand in order for a sentence to have been quoted and cut short.
+const BEGUN: usize = 5;
+
+fn is_begun(sentence: &str, rest: &Rest) -> bool {
+    let words: Vec<&str> = sentence.split_whitespace().take(BEGUN).collect();
+    words.len() == BEGUN && rest.holds_words(&words.join(" "))
 }
 
 /// The sentences that the user has typed in a message, secrets hidden.
