@@ -179,8 +179,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// Signs of a pattern, a gap or a stand-in for something else.
-const STAND_INS: &[&str] =
-    &["...", "…", "<", ">", "{", "}", "*", "$", "\\", "REDACTED", "[masked", "xxx", "XXX"];
+const STAND_INS: &[&str] = &["...", "…", "<", ">", "{", "}", "*", "$", "\\", "REDACTED", "[masked", "xxx"];
 
 /// Literals that stand nowhere before. A path counts only when not even its file name does, a value only when not even
 /// its number does: what is merely spelled another way is not invented.
@@ -196,10 +195,11 @@ fn literals(sentence: &str, said: &Said<'_>, quoted: &[Range<usize>]) -> Vec<Fin
             let text = sentence.get(atom.range.clone())?;
             let before = sentence.get(..atom.range.start).unwrap_or_default();
             let follows = sentence.get(atom.range.end..).unwrap_or_default();
-            let loose = STAND_INS.iter().any(|sign| text.contains(sign))
-                || atom.kind != AtomKind::Url && text.contains('/') && !is_path(text)
-                || follows.starts_with(['*', '<', '>', '{', '…'])
-                || before.ends_with(['<', '{', '$']);
+            let loose =
+                STAND_INS.iter().any(|sign| text.contains(sign) || text.to_lowercase().contains(sign))
+                    || atom.kind != AtomKind::Url && text.contains('/') && !is_path(text)
+                    || follows.starts_with(['*', '<', '>', '{', '…'])
+                    || before.ends_with(['<', '{', '$']);
             (!loose && !is_known(atom.kind, text, said)).then(|| (Why::NoSuchLiteral, text.to_owned(), None))
         })
         .collect()
