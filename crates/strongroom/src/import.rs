@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use strongroom_archive::Archive;
-use strongroom_archive::source::{SourceMeta, source_id};
+use strongroom_archive::source::{SessionItem, SourceMeta, source_id};
+use strongroom_core::digest::{Digest, SourceId};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::time::Timestamp;
-use strongroom_core::transcript::Bytes as _;
+use strongroom_core::transcript::Bytes;
 
 use crate::custody::{Terms, facts, name_of, take_in};
 use crate::files::FileBytes;
 use crate::policy::Policy;
+use crate::transcript::{FoundItem, Transcript, children_below, found_items};
 
 /// How an import goes about files that look unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +117,102 @@ fn find(path: &Path, meta: &std::fs::Metadata, files: &mut Vec<(PathBuf, u64)>) 
     }
 }
 
+/// Imports the session of the transcript `path`: the transcript, the transcripts of its child agents and the outputs
+/// that were moved out of line, each only where it changed. Returns what came of the transcript; what came of every
+/// file is told to `progress`, the transcript first.
+///
+/// A transcript that did not change is not read; its child agents are looked at all the same.
+///
+/// # Errors
+/// `NotFound` when there is no such file, `InvalidInput` when it is no regular file or no transcript, `Unavailable`
+/// when it cannot be read or stored; files that were taken in until then stay.
+pub fn import_session(
+    archive: &Archive,
+    path: &Path,
+    options: ImportOptions<'_>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Taken> {
+    let meta = std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
+    if !meta.is_file() {
+        return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
+    }
+    let main = import_file(archive, path, options, &mut |bytes| progress(Progress::Bytes(bytes)))?;
+    progress(Progress::File(path, &main));
+    let id = source_id(archive.id(), &name_of(path));
+    let items = match &main {
+        Taken::Imported => found_items(&Transcript::open(path, None)?),
+        Taken::Unchanged | Taken::PassedOver(_) | Taken::Failed(_) => known_items(archive, path, id)?,
+    };
+    let mut links = Vec::new();
+    for item in items {
+        let taken = import_item(archive, &item, options).unwrap_or_else(Taken::Failed);
+        if matches!(taken, Taken::Imported) {
+            let source = source_id(archive.id(), &name_of(&item.path));
+            links.push(SessionItem { kind: item.kind, source });
+        }
+        progress(Progress::File(&item.path, &taken));
+    }
+    if !links.is_empty() {
+        archive.link(id, &links)?;
+    }
+    Ok(main)
+}
+
+/// The files of a session whose transcript did not change: those in custody, and child agents that are new.
+fn known_items(archive: &Archive, path: &Path, id: SourceId) -> Result<Vec<FoundItem>> {
+    let mut items = Vec::new();
+    for link in archive.links(id)? {
+        if let Some(source) = archive.source(link.source)? {
+            items.push(FoundItem { kind: link.kind, path: PathBuf::from(source.meta.name) });
+        }
+    }
+    // A summary is linked and is no file.
+    items.retain(|item| item.path.is_file());
+    if let Some((root, stem)) = path.parent().zip(path.file_stem().and_then(std::ffi::OsStr::to_str)) {
+        let mut children = children_below(root, &format!("{stem}/subagents"));
+        children.retain(|child| !items.iter().any(|item| item.path == child.path));
+        items.append(&mut children);
+    }
+    Ok(items)
+}
+
+/// Imports a file that belongs to a session: a transcript, or any bytes that were moved out of one.
+fn import_item(archive: &Archive, item: &FoundItem, options: ImportOptions<'_>) -> Result<Taken> {
+    match import_file(archive, &item.path, options, &mut |_| {}) {
+        Err(error) if error.kind() == ErrorKind::InvalidInput => {
+            let source = FileBytes::open(&item.path)?;
+            take_as(archive, &item.path, &source, "output".to_owned(), options, &mut |_| {})?;
+            Ok(Taken::Imported)
+        }
+        taken => taken,
+    }
+}
+
+/// Keeps the summary that an agent made of its session, linked to the transcript `path`. It is kept as what somebody
+/// wrote, and is evidence of nothing else.
+///
+/// # Errors
+/// `Unavailable` when nothing was recorded.
+pub fn import_summary(
+    archive: &Archive,
+    path: &Path,
+    summary: &str,
+    options: ImportOptions<'_>,
+) -> Result<()> {
+    let bytes = summary.as_bytes().to_vec();
+    let main = source_id(archive.id(), &name_of(path));
+    let name = format!("summary:{}:{}", name_of(path), Digest::of(&bytes));
+    let id = source_id(archive.id(), &name);
+    let facts = facts(None, Bytes::len(&bytes));
+    let retention = options.policy.retention(&name, options.now)?;
+    let meta = SourceMeta { id, name, format: "summary".to_owned(), session: None, facts };
+    take_in(archive, &bytes, &meta, Terms { retention, now: options.now }, &mut |_| {})?;
+    if archive.source(main)?.is_some() {
+        archive.link(main, &[SessionItem { kind: "summary".to_owned(), source: id }])?;
+    }
+    Ok(())
+}
+
 fn import_file(
     archive: &Archive,
     path: &Path,
@@ -122,15 +220,29 @@ fn import_file(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Taken> {
     let source = FileBytes::open(path)?;
-    let name = name_of(path);
     let facts = facts(Some(path), source.len());
-    if options.recheck == Recheck::Trust && archive.is_unchanged(&name, &facts)? {
+    if options.recheck == Recheck::Trust && archive.is_unchanged(&name_of(path), &facts)? {
         return Ok(Taken::Unchanged);
     }
     let format = strongroom_formats::detect(&source)?.name().to_owned();
+    take_as(archive, path, &source, format, options, progress)?;
+    Ok(Taken::Imported)
+}
+
+/// Takes the bytes of the file `path` into custody as `format`.
+fn take_as(
+    archive: &Archive,
+    path: &Path,
+    source: &FileBytes,
+    format: String,
+    options: ImportOptions<'_>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let name = name_of(path);
     let id = source_id(archive.id(), &name);
+    let facts = facts(Some(path), source.len());
     let meta = SourceMeta { id, name, format, session: None, facts };
     let retention = options.policy.retention(&meta.name, options.now)?;
-    take_in(archive, &source, &meta, Terms { retention, now: options.now }, progress)?;
-    Ok(Taken::Imported)
+    take_in(archive, source, &meta, Terms { retention, now: options.now }, progress)?;
+    Ok(())
 }

@@ -44,6 +44,8 @@ pub mod lost;
 
 pub mod desk;
 
+pub mod card;
+
 pub use strongroom_core::error::{Error, ErrorKind, Result};
 pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};
 pub use strongroom_core::{evidence, gate, pointer, time, vault};

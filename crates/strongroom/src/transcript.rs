@@ -1,6 +1,7 @@
 //! Opening: bytes of a file, a stream or the archive become an indexed, segmented transcript, with the other
 //! items of its session.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use strongroom_core::error::{Error, ErrorKind, Result};
@@ -213,8 +214,7 @@ impl SessionFiles {
 
     fn add_children(&mut self, root: &Path, place: &str) {
         for name in names_below(root, place) {
-            let agent = name.strip_prefix("agent-").and_then(|name| name.strip_suffix(".jsonl"));
-            if let Some(agent) = agent.map(str::to_owned) {
+            if let Some(agent) = agent_of_file(&name).map(str::to_owned) {
                 let item = SideItem {
                     kind: SideKind::Child { agent: agent.clone() },
                     places: vec![format!("{place}/{name}")],
@@ -262,6 +262,56 @@ impl SessionFiles {
         });
         Ok(())
     }
+}
+
+/// A file that belongs to a session, where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundItem {
+    /// What it is to the session: `child AGENT` or `output CALL`.
+    pub kind: String,
+    /// Where it stands.
+    pub path: PathBuf,
+}
+
+/// The files of the session of `main` that are there: child transcripts and outputs that were moved out of line.
+/// None of them is read.
+pub fn found_items(main: &Transcript) -> Vec<FoundItem> {
+    let root = main.path().and_then(Path::parent).unwrap_or(Path::new("."));
+    let mut found: Vec<FoundItem> = Vec::new();
+    for item in &main.index.side_items {
+        match &item.kind {
+            SideKind::ChildDirectory => {
+                found.extend(item.places.iter().flat_map(|place| children_below(root, place)));
+            }
+            SideKind::Child { agent } => found.extend(found_item(root, item, format!("child {agent}"))),
+            SideKind::Output { call_id, .. } => {
+                found.extend(found_item(root, item, format!("output {call_id}")));
+            }
+        }
+    }
+    let mut known = BTreeSet::new();
+    found.retain(|item| known.insert(item.path.clone()));
+    found
+}
+
+fn found_item(root: &Path, item: &SideItem, kind: String) -> Option<FoundItem> {
+    let (place, _) = first_that_opens(root, &item.places).ok()?;
+    Some(FoundItem { kind, path: root.join(place) })
+}
+
+/// The child transcripts in the directory `place` below `root`.
+pub fn children_below(root: &Path, place: &str) -> Vec<FoundItem> {
+    let names = names_below(root, place).into_iter();
+    let child = |name: String| {
+        let kind = format!("child {}", agent_of_file(&name)?);
+        Some(FoundItem { kind, path: root.join(place).join(name) })
+    };
+    names.filter_map(child).collect()
+}
+
+/// The agent whose transcript a file of this name is.
+fn agent_of_file(name: &str) -> Option<&str> {
+    name.strip_prefix("agent-")?.strip_suffix(".jsonl")
 }
 
 fn first_that_opens(root: &Path, places: &[String]) -> Result<(String, FileBytes), String> {
