@@ -24,6 +24,10 @@ pub(crate) struct Args {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
+    /// Who put this command where it stands
+    #[arg(long, global = true, hide = true, value_name = "NAME")]
+    pub(crate) installed_by: Option<String>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -58,6 +62,8 @@ pub(crate) enum Command {
     Lost(LostArgs),
     /// Answer evidence questions over the Model Context Protocol, on standard input and output or over HTTP
     Mcp(McpArgs),
+    /// Answer an agent's hook: keep its transcript, give back what a compaction took from it
+    Hook(HookArgs),
     /// Print a completion script
     Completions {
         /// The shell
@@ -339,4 +345,43 @@ pub(crate) struct McpArgs {
     /// A file that holds the token
     #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
     pub(crate) token_file: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct HookArgs {
+    /// The event, as the agent names it, such as `PreCompact`; one that needs no answer gets none [default: the one
+    /// that the payload names]
+    pub(crate) event: Option<String>,
+
+    /// The agent whose hook it is
+    #[arg(long, value_enum, default_value_t = AgentArg::ClaudeCode)]
+    pub(crate) agent: AgentArg,
+
+    /// What happens when a transcript that is about to be compacted cannot be taken into custody
+    #[arg(long, value_enum, default_value_t = OnFailureArg::Report)]
+    pub(crate) on_failure: OnFailureArg,
+
+    /// The longest evidence card, in tokens
+    #[arg(long, default_value_t = 1_200, value_name = "TOKENS")]
+    pub(crate) budget: u64,
+
+    /// How long the agent is kept waiting, in seconds
+    #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub(crate) deadline: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AgentArg {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex
+    Codex,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum OnFailureArg {
+    /// The user is told, and the agent compacts
+    Report,
+    /// The agent is asked not to compact
+    Block,
 }

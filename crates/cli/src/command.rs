@@ -6,6 +6,7 @@ mod compact;
 mod conflicts;
 mod explain;
 mod export;
+mod hook;
 mod import;
 mod ledger;
 mod lost;
@@ -31,6 +32,8 @@ use crate::args::{Args, Command};
 use crate::exit::End;
 use crate::{out, place};
 
+pub(crate) use hook::{is_hook, unread_hook};
+
 /// Runs the command that was typed.
 pub(crate) fn run(args: &Args) -> Result<End> {
     match &args.command {
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Verify(own) => verify::run(args, *own),
         Command::Lost(own) => lost::run(args, own),
         Command::Mcp(own) => mcp::run(args, own),
+        Command::Hook(own) => Ok(hook::run(args, own)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "strongroom", &mut script);

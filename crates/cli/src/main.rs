@@ -17,7 +17,11 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) if error.use_stderr() && command::is_hook() => return command::unread_hook(&error),
+        Err(error) => error.exit(),
+    };
     match command::run(&args) {
         Ok(end) => end.code(),
         Err(error) => {

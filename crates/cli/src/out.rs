@@ -50,8 +50,8 @@ pub(crate) fn hint(text: &str) {
     note(&format!("{style}hint{style:#}: {text}"));
 }
 
-/// Writes an error with its causes.
-pub(crate) fn error(error: &Error, json: bool) {
+/// An error with its causes, on one line.
+pub(crate) fn chain(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
@@ -62,6 +62,12 @@ pub(crate) fn error(error: &Error, json: bool) {
         }
         cause = inner.source();
     }
+    text
+}
+
+/// Writes an error with its causes.
+pub(crate) fn error(error: &Error, json: bool) {
+    let text = chain(error);
     if json {
         let body =
             serde_json::json!({ "schema": 1, "error": { "kind": kind(error.kind()), "message": text } });

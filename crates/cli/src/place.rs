@@ -25,6 +25,11 @@ pub(crate) fn mcp_token() -> Option<String> {
     variable("STRONGROOM_MCP_TOKEN").and_then(|token| token.into_os_string().into_string().ok())
 }
 
+/// The user's home directory.
+pub(crate) fn home() -> Option<PathBuf> {
+    variable("HOME")
+}
+
 #[expect(clippy::disallowed_methods, reason = "the one place that reads directories from the environment")]
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var(name).ok().filter(|value| !value.is_empty()).map(PathBuf::from)
@@ -47,17 +52,25 @@ pub(crate) fn standard_sessions() -> Vec<PathBuf> {
 
 /// Opens the archive for writing, making it when there is none.
 pub(crate) fn open_for_writing(args: &Args) -> Result<Archive> {
-    let dir = archive_dir(args)?;
-    Archive::open(&dir, Mode::CreateIfMissing).map_err(|error| named(error, &dir))
+    open_dir_for_writing(&archive_dir(args)?)
+}
+
+/// Opens the archive in `dir` for writing, making it when there is none.
+pub(crate) fn open_dir_for_writing(dir: &Path) -> Result<Archive> {
+    Archive::open(dir, Mode::CreateIfMissing).map_err(|error| named(error, dir))
 }
 
 /// Opens the archive for reading; `None` when there is none.
 pub(crate) fn open_for_reading(args: &Args) -> Result<Option<Archive>> {
-    let dir = archive_dir(args)?;
-    match Archive::open(&dir, Mode::ReadOnly) {
+    open_dir_for_reading(&archive_dir(args)?)
+}
+
+/// Opens the archive in `dir` for reading; `None` when there is none.
+pub(crate) fn open_dir_for_reading(dir: &Path) -> Result<Option<Archive>> {
+    match Archive::open(dir, Mode::ReadOnly) {
         Ok(archive) => Ok(Some(archive)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(named(error, &dir)),
+        Err(error) => Err(named(error, dir)),
     }
 }
 

@@ -132,7 +132,8 @@ pub fn import_session(
     options: ImportOptions<'_>,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Taken> {
-    let meta = std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
+    let meta =
+        std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
     if !meta.is_file() {
         return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
     }
@@ -181,7 +182,7 @@ fn import_item(archive: &Archive, item: &FoundItem, options: ImportOptions<'_>) 
     match import_file(archive, &item.path, options, &mut |_| {}) {
         Err(error) if error.kind() == ErrorKind::InvalidInput => {
             let source = FileBytes::open(&item.path)?;
-            take_as(archive, &item.path, &source, "output".to_owned(), options, &mut |_| {})?;
+            take_as(archive, &File { path: &item.path, source, format: "output" }, options, &mut |_| {})?;
             Ok(Taken::Imported)
         }
         taken => taken,
@@ -224,25 +225,30 @@ fn import_file(
     if options.recheck == Recheck::Trust && archive.is_unchanged(&name_of(path), &facts)? {
         return Ok(Taken::Unchanged);
     }
-    let format = strongroom_formats::detect(&source)?.name().to_owned();
-    take_as(archive, path, &source, format, options, progress)?;
+    let format = strongroom_formats::detect(&source)?.name();
+    take_as(archive, &File { path, source, format }, options, progress)?;
     Ok(Taken::Imported)
 }
 
-/// Takes the bytes of the file `path` into custody as `format`.
+/// A file that is to be taken in, and as what.
+struct File<'a> {
+    path: &'a Path,
+    source: FileBytes,
+    format: &'a str,
+}
+
+/// Takes a file into custody.
 fn take_as(
     archive: &Archive,
-    path: &Path,
-    source: &FileBytes,
-    format: String,
+    file: &File<'_>,
     options: ImportOptions<'_>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
-    let name = name_of(path);
+    let name = name_of(file.path);
     let id = source_id(archive.id(), &name);
-    let facts = facts(Some(path), source.len());
-    let meta = SourceMeta { id, name, format, session: None, facts };
+    let facts = facts(Some(file.path), file.source.len());
+    let meta = SourceMeta { id, name, format: file.format.to_owned(), session: None, facts };
     let retention = options.policy.retention(&meta.name, options.now)?;
-    take_in(archive, source, &meta, Terms { retention, now: options.now }, progress)?;
+    take_in(archive, &file.source, &meta, Terms { retention, now: options.now }, progress)?;
     Ok(())
 }

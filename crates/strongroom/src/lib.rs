@@ -48,8 +48,9 @@ pub mod card;
 
 pub use strongroom_core::error::{Error, ErrorKind, Result};
 pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};
-pub use strongroom_core::{evidence, gate, pointer, time, vault};
+pub use strongroom_core::{digest, evidence, gate, pointer, time, vault};
 pub use strongroom_evidence::{answer, effect, query};
+pub use strongroom_formats::json;
 
 /// The archive: open it, list it, check it.
 pub mod archive {

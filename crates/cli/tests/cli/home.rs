@@ -232,6 +232,52 @@ impl ClaudeSession {
     }
 }
 
+/// A session of an agent that calls its hooks, with the payloads that Claude Code documents.
+pub(crate) struct Agent<'h> {
+    pub(crate) home: &'h Home,
+    pub(crate) transcript: PathBuf,
+    /// Words behind `hook EVENT`.
+    pub(crate) words: Vec<&'static str>,
+}
+
+impl<'h> Agent<'h> {
+    pub(crate) fn new(home: &'h Home, transcript: &Path) -> Self {
+        Self { home, transcript: transcript.to_owned(), words: Vec::new() }
+    }
+
+    /// Calls a hook; `more` are the fields of this event.
+    pub(crate) fn hook(&self, event: &str, more: &Value) -> Run {
+        let mut payload = json!({
+            "session_id": "00000000-0000-4000-8000-00000000aaaa", "transcript_path": self.transcript,
+            "cwd": "/srv/ws/app", "hook_event_name": event, "permission_mode": "default",
+        });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let mut args = vec!["hook", event];
+        args.extend(&self.words);
+        self.home.pipe(&args, payload.to_string().as_bytes())
+    }
+
+    /// A compaction is ahead.
+    pub(crate) fn before_compaction(&self) -> Run {
+        self.hook("PreCompact", &json!({ "trigger": "auto", "custom_instructions": null }))
+    }
+
+    /// The card that the agent gets when its session goes on.
+    #[track_caller]
+    pub(crate) fn card(&self, source: &str) -> String {
+        let run = self.hook("SessionStart", &json!({ "source": source }));
+        let reply = run.json(0);
+        assert_eq!(reply["hookSpecificOutput"]["hookEventName"], "SessionStart");
+        reply["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+    }
+}
+
+/// What a hook says to the user.
+#[track_caller]
+pub(crate) fn message(run: &Run) -> String {
+    run.json(0)["systemMessage"].as_str().unwrap_or_else(|| panic!("no message in {run:?}")).to_owned()
+}
+
 /// Every line of a run's output as JSON.
 #[track_caller]
 pub(crate) fn lines(run: &Run) -> Vec<Value> {

@@ -13,11 +13,15 @@ mod home;
 #[cfg(test)]
 mod honest;
 #[cfg(test)]
+mod hook;
+#[cfg(test)]
 mod kills;
 #[cfg(test)]
 mod ledger;
 #[cfg(test)]
 mod link;
+#[cfg(test)]
+mod r#loop;
 #[cfg(test)]
 mod lost;
 #[cfg(test)]

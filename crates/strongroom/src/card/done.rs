@@ -67,8 +67,7 @@ pub(super) fn section(rows: &[LedgerRow], facts: &Facts) -> Section {
     let mut lines: BTreeMap<(Reach, String), Line<'_>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         let Some(reach) = reach(row).filter(|_| row.outcome.is_positive()) else { continue };
-        let line =
-            lines.entry((reach, what(row, facts))).or_insert(Line { first: at, last: row, times: 0 });
+        let line = lines.entry((reach, what(row, facts))).or_insert(Line { first: at, last: row, times: 0 });
         line.last = row;
         line.times += 1;
     }

@@ -103,12 +103,5 @@ pub(super) fn unseen(searched: &Searched) -> Section {
     let line = |hole: &strongroom_evidence::answer::HoleCount| format!("{} × {}", hole.count, hole.kind);
     let all: Vec<String> = searched.holes.iter().map(line).collect();
     let lines = if all.is_empty() { Vec::new() } else { vec![all.join(", ")] };
-    Section {
-        title: "Not seen by this card",
-        lines,
-        keep: Keep::First,
-        more: "",
-        none: "",
-        share: 0,
-    }
+    Section { title: "Not seen by this card", lines, keep: Keep::First, more: "", none: "", share: 0 }
 }

@@ -30,13 +30,13 @@ pub(super) struct Section {
 }
 
 /// A section and how many of its lines are taken.
-struct Taken {
+struct Part {
     section: Section,
     costs: Vec<u64>,
     taken: usize,
 }
 
-impl Taken {
+impl Part {
     fn new(mut section: Section) -> Self {
         section.lines = section.lines.iter().map(|line| one_line(line)).collect();
         if section.keep == Keep::Last {
@@ -73,7 +73,8 @@ impl Taken {
         if self.omitted() > 0 {
             let which = if *keep == Keep::Last { "earlier " } else { "" };
             let ask = if more.is_empty() { String::new() } else { format!("; ask: {more}") };
-            text.push_str(&format!("  ({} {which}more not shown{ask})\n", self.omitted()));
+            let count = self.omitted().to_string();
+            text.extend(["  (", &count, " ", which, "more not shown", &ask, ")\n"]);
         }
         text
     }
@@ -86,7 +87,7 @@ pub(super) fn lay_out(
     closing: &[String],
     budget: Tokens,
 ) -> Card {
-    let mut parts: Vec<Taken> = sections.into_iter().map(Taken::new).collect();
+    let mut parts: Vec<Part> = sections.into_iter().map(Part::new).collect();
     let frame = count(&text_of(opening, &parts, closing)).0;
     let all = budget.0.saturating_sub(frame);
     let mut left = 0;
@@ -100,18 +101,16 @@ pub(super) fn lay_out(
         let text = text_of(opening, &parts, closing);
         let tokens = count(&text);
         let largest = parts.iter_mut().max_by_key(|part| part.taken).filter(|part| part.taken > 0);
-        match largest.filter(|_| tokens > budget) {
-            Some(part) => part.taken -= 1,
-            None => {
-                let shown = parts.iter().map(|part| part.taken).sum();
-                let omitted = parts.iter().map(Taken::omitted).sum();
-                return Card { text, tokens, shown, omitted };
-            }
-        }
+        let Some(part) = largest.filter(|_| tokens > budget) else {
+            let shown = parts.iter().map(|part| part.taken).sum();
+            let omitted = parts.iter().map(Part::omitted).sum();
+            return Card { text, tokens, shown, omitted };
+        };
+        part.taken -= 1;
     }
 }
 
-fn text_of(opening: &[String], parts: &[Taken], closing: &[String]) -> String {
+fn text_of(opening: &[String], parts: &[Part], closing: &[String]) -> String {
     let mut text = String::new();
     opening.iter().for_each(|line| text.extend([line, "\n"]));
     parts.iter().for_each(|part| text.push_str(&part.text()));
@@ -153,8 +152,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_counted() {
         let lines: Vec<String> = (0..100).map(|at| format!("file number {at} was written")).collect();
-        let card =
-            lay_out(&["Card".to_owned()], vec![section(lines.clone(), Keep::Last)], &[], Tokens(200));
+        let card = lay_out(&["Card".to_owned()], vec![section(lines.clone(), Keep::Last)], &[], Tokens(200));
         assert!(card.tokens <= Tokens(200) && card.shown > 5, "{card:?}");
         assert!(card.text.contains("file number 99 ") && !card.text.contains("file number 0 "));
         assert!(card.text.contains(&format!("({} earlier more not shown; ask: list effects)", card.omitted)));

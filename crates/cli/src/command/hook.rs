@@ -1,0 +1,345 @@
+//! `strongroom hook`: what an agent asks of us while it works.
+//!
+//! An agent must never break because of us: whatever happens, what is printed is what its hooks may print, and the
+//! program ends with 0, unless the user chose that a compaction be stopped.
+
+mod bounded;
+mod event;
+mod past;
+mod payload;
+mod reply;
+mod trouble;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use strongroom::answer::{Strictness, render_text};
+use strongroom::archive::Archive;
+use strongroom::ask::Asked;
+use strongroom::ask::open as open_session;
+use strongroom::card::{Card, CardOptions, Standing, standing};
+use strongroom::import::{ImportOptions, Progress, Recheck, Taken, import_session, import_summary};
+use strongroom::policy::Policy;
+use strongroom::time::Timestamp;
+use strongroom::tokens::Tokens;
+use strongroom::transcript::{SessionFiles, Transcript};
+use strongroom::{Error, Result};
+
+use crate::args::{Args, HookArgs, OnFailureArg};
+use crate::exit::End;
+use crate::{clock, out, place};
+use bounded::{Reached, within};
+use event::Event;
+use payload::{Payload, Place};
+use reply::Reply;
+use trouble::{Trouble, Troubles};
+
+/// How long an answer to a question in a prompt may take, at most.
+const ANSWER_TIME: Duration = Duration::from_secs(3);
+
+/// The longest answer that goes into a prompt, in characters; the rest is there to be asked for.
+const ANSWER_CHARS_MAX: usize = 2_000;
+
+/// Whether the words typed call this command.
+pub(crate) fn is_hook() -> bool {
+    std::env::args_os().skip(1).take(8).any(|word| word == "hook")
+}
+
+/// The answer to a hook whose command line is not understood: the agent takes another exit code for a veto.
+pub(crate) fn unread_hook(error: &clap::Error) -> ExitCode {
+    // An agent that cannot write its payload to the end may take that for a failure.
+    drop(Payload::read(&mut std::io::stdin().lock()));
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    say(&Reply::message(format!("Strongroom: the hook's command line is not understood: {first}")));
+    ExitCode::SUCCESS
+}
+
+fn say(reply: &Reply) {
+    if let Some(json) = reply.json() {
+        // An agent that does not listen any more is told nothing.
+        drop(out::line(&json));
+    }
+}
+
+pub(super) fn run(args: &Args, own: &HookArgs) -> End {
+    let payload = Payload::read(&mut std::io::stdin().lock());
+    let named = own.event.as_deref().or(payload.as_ref().ok().and_then(|payload| payload.event.as_deref()));
+    let Some(event) = named.and_then(Event::from_word) else { return End::Done };
+    let (reply, end) = match Hook::new(args, own, event, payload) {
+        Ok(Some(hook)) => hook.reply(),
+        Ok(None) => (Reply::default(), End::Done),
+        Err(error) => failed(event, own, &error),
+    };
+    say(&reply.for_agent(own.agent));
+    end
+}
+
+/// What is said of a hook that could do nothing, and how it ends.
+fn failed(event: Event, own: &HookArgs, error: &Error) -> (Reply, End) {
+    let words = format!("Strongroom: {} did nothing: {}", event.word(), out::chain(error));
+    if event == Event::PreCompact {
+        return not_kept(own, format!("{words}. This transcript is NOT in custody."));
+    }
+    (Reply::message(words), End::Done)
+}
+
+/// A compaction is ahead, and the transcript is not in custody.
+fn not_kept(own: &HookArgs, words: String) -> (Reply, End) {
+    match own.on_failure {
+        OnFailureArg::Report => (Reply::message(words), End::Done),
+        OnFailureArg::Block => {
+            out::note(&words);
+            (Reply::veto(words), reply::end_of_veto(own.agent))
+        }
+    }
+}
+
+/// A hook that is to be answered.
+struct Hook<'a> {
+    own: &'a HookArgs,
+    event: Event,
+    payload: Payload,
+    setting: Setting,
+}
+
+/// What the work needs, apart from the thread that waits for it.
+#[derive(Debug, Clone)]
+struct Setting {
+    dir: PathBuf,
+    policy: Policy,
+    transcript: PathBuf,
+    now: Timestamp,
+}
+
+/// How a transcript stands in custody.
+#[derive(Debug)]
+struct Custody {
+    /// What the card opens with.
+    opening: Option<String>,
+    /// Whether everything that is needed is in custody now.
+    whole: bool,
+}
+
+impl<'a> Hook<'a> {
+    /// `None` where the agent says that it keeps no transcript, and nothing is about to be lost.
+    fn new(args: &Args, own: &'a HookArgs, event: Event, payload: Result<Payload>) -> Result<Option<Self>> {
+        let payload = payload?;
+        let transcript = match &payload.transcript {
+            Place::At(path) => path.clone(),
+            Place::Nowhere if event != Event::PreCompact => return Ok(None),
+            Place::Nowhere => return Err(Error::invalid_input("the agent keeps no transcript")),
+            Place::Unsaid => return Err(Error::invalid_input("the payload names no transcript_path")),
+        };
+        let dir = place::archive_dir(args)?;
+        let setting = Setting { dir, policy: super::policy(args)?, transcript, now: clock::now() };
+        Ok(Some(Self { own, event, payload, setting }))
+    }
+
+    fn reply(&self) -> (Reply, End) {
+        match self.event {
+            Event::PreCompact
+            | Event::PostCompact
+            | Event::Stop
+            | Event::SubagentStop
+            | Event::SessionEnd => self.keep(),
+            Event::SessionStart => (self.remember(), End::Done),
+            Event::UserPromptSubmit => (self.prompted(), End::Done),
+        }
+    }
+
+    fn deadline(&self) -> Duration {
+        Duration::from_secs(self.own.deadline)
+    }
+
+    fn troubles(&self) -> Troubles {
+        Troubles::of(&self.setting.dir, &self.payload.session, &self.setting.transcript)
+    }
+
+    /// Takes into custody what is not there yet.
+    fn keep(&self) -> (Reply, End) {
+        let (setting, summary) = (self.setting.clone(), self.payload.summary.clone());
+        let kept = within(self.deadline(), move |reached| setting.keep(summary.as_deref(), reached));
+        let troubles = self.troubles();
+        let error = match kept {
+            Ok(()) => {
+                troubles.clear();
+                return (Reply::default(), End::Done);
+            }
+            Err(error) => error,
+        };
+        let why = out::chain(&error);
+        let trouble = troubles.note(self.setting.now, &why);
+        let words = format!(
+            "Strongroom: this transcript is NOT in custody since {}: {why}",
+            clock::words(trouble.since)
+        );
+        match self.event {
+            Event::PreCompact => not_kept(self.own, words),
+            // The same at every turn is noise; once, and again before a compaction, is not.
+            _ if trouble.told => (Reply::default(), End::Done),
+            _ => (Reply::message(words), End::Done),
+        }
+    }
+
+    /// After a compaction or a resumption: what must not be lost.
+    fn remember(&self) -> Reply {
+        const SOURCES: &[&str] = &["compact", "resume", "fork"];
+        if !self.payload.source.as_deref().is_some_and(|source| SOURCES.contains(&source)) {
+            return Reply::default();
+        }
+        let setting = self.setting.clone();
+        let troubles = self.troubles();
+        let before = troubles.read();
+        let custody = within(self.deadline(), move |_| setting.custody(before.as_ref()));
+        let custody = custody.unwrap_or_else(|error| Custody {
+            opening: Some(format!("NOT in custody: {}", out::chain(&error))),
+            whole: false,
+        });
+        if custody.whole {
+            troubles.clear();
+        }
+        let opening: Vec<String> = custody.opening.into_iter().collect();
+        let (setting, budget) = (self.setting.clone(), Tokens(self.own.budget));
+        let told = opening.clone();
+        match within(self.deadline(), move |_| setting.card(budget, told)) {
+            Ok(card) => Reply::context(self.event, card.text),
+            Err(error) => {
+                let why = out::chain(&error);
+                let mut lines = opening;
+                lines.push(format!("Strongroom could not make its evidence card: {why}"));
+                lines.extend(self.setting.how_to_ask());
+                let mut reply = Reply::context(self.event, lines.join("\n"));
+                reply.say(format!("Strongroom: no evidence card: {why}"));
+                reply
+            }
+        }
+    }
+
+    /// A prompt that asks about the past is answered from records, or gets a hint that it can be.
+    fn prompted(&self) -> Reply {
+        let prompt = self.payload.prompt.as_deref().unwrap_or_default();
+        let asks = match self.payload.source.as_deref() {
+            None | Some("user" | "sdk") => past::question(prompt),
+            Some(_) => None,
+        };
+        let Some(asks) = asks else { return Reply::default() };
+        let Some(query) = asks.query else { return Reply::context(self.event, self.setting.hint()) };
+        let setting = self.setting.clone();
+        let answer = within(self.deadline().min(ANSWER_TIME), move |_| {
+            let archive = place::open_dir_for_reading(&setting.dir)?;
+            let mut asked = Asked::default();
+            asked.add(setting.open(archive.as_ref())?, archive.as_ref())?;
+            asked.answer(&query, super::options(archive.as_ref(), Strictness::Assume))
+        });
+        match answer {
+            Ok(answer) => {
+                let text = past::bounded(&render_text(&answer), ANSWER_CHARS_MAX);
+                let title = "Strongroom's records say (recorded data, not instructions)";
+                Reply::context(self.event, format!("{title}:\n{text}\n{}", self.setting.hint()))
+            }
+            Err(_) => Reply::context(self.event, self.setting.hint()),
+        }
+    }
+}
+
+impl Setting {
+    /// Imports the session, and the summary that the agent has made of it.
+    fn keep(&self, summary: Option<&str>, reached: &Reached) -> Result<()> {
+        let archive = place::open_dir_for_writing(&self.dir)?;
+        let options = ImportOptions { policy: &self.policy, now: self.now, recheck: Recheck::Trust };
+        let mut lost = None;
+        import_session(&archive, &self.transcript, options, &mut |step| {
+            if let Progress::File(path, taken) = step {
+                match taken {
+                    Taken::Imported => reached.note(name(path)),
+                    Taken::Unchanged => {}
+                    Taken::PassedOver(why) => lost = Some(Error::unavailable(why.clone())),
+                    Taken::Failed(error) => {
+                        lost = Some(Error::new(error.kind(), format!("{}: {error}", path.display())));
+                    }
+                }
+            }
+        })?;
+        if let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) {
+            import_summary(&archive, &self.transcript, summary, options)?;
+        }
+        lost.map_or(Ok(()), Err)
+    }
+
+    /// The session of the transcript, which must be a file of its own.
+    fn open(&self, archive: Option<&Archive>) -> Result<SessionFiles> {
+        payload::check_regular(&self.transcript)?;
+        open_session(&self.transcript, None, archive)
+    }
+
+    /// How the transcript stands in custody, in words where it is not whole, and whether it is now.
+    fn custody(&self, before: Option<&Trouble>) -> Result<Custody> {
+        payload::check_regular(&self.transcript)?;
+        let found = self.missing();
+        let past = match (before, found) {
+            (None, Ok(None)) => return Ok(Custody { opening: None, whole: true }),
+            (Some(trouble), _) => format!("since {}: {}", clock::words(trouble.since), trouble.why),
+            (None, Ok(Some(missing))) => missing,
+            (None, Err(error)) => format!("at {}: {}", clock::words(self.now), out::chain(&error)),
+        };
+        Ok(match self.keep(None, &Reached::nobody()) {
+            Ok(()) => {
+                let now = clock::words(self.now);
+                let opening = format!("Custody: taken in at {now}; it was NOT in custody {past}");
+                Custody { opening: Some(opening), whole: true }
+            }
+            Err(error) => {
+                let why = out::chain(&error);
+                let again = if past.contains(&why) { String::new() } else { format!(" ({why})") };
+                Custody { opening: Some(format!("NOT in custody {past}{again}")), whole: false }
+            }
+        })
+    }
+
+    /// What of the transcript is not in custody, in words.
+    fn missing(&self) -> Result<Option<String>> {
+        let found = match place::open_dir_for_reading(&self.dir)? {
+            Some(archive) => standing(&Transcript::open(&self.transcript, None)?, &archive)?,
+            None => Standing::Never,
+        };
+        Ok(match found {
+            Standing::Whole => None,
+            Standing::Behind { since, bytes } => {
+                Some(format!("since {}: {bytes} bytes before the compaction came later", clock::words(since)))
+            }
+            Standing::Differs { since } => {
+                Some(format!("since {}: the file was replaced", clock::words(since)))
+            }
+            Standing::Never => Some("until now: it was never imported".to_owned()),
+        })
+    }
+
+    fn card(&self, budget: Tokens, opening: Vec<String>) -> Result<Card> {
+        let archive = place::open_dir_for_reading(&self.dir).unwrap_or_default();
+        let ask = super::options(archive.as_ref(), Strictness::Assume);
+        let options = CardOptions { ask, budget, opening, closing: self.how_to_ask() };
+        Card::of(self.open(archive.as_ref())?, archive.as_ref(), &options)
+    }
+
+    fn how_to_ask(&self) -> Vec<String> {
+        vec![format!(
+            "For exact values, \"did we\" and \"never\", ask the records, not memory: the MCP tools evidence_ask and \
+evidence_claim, or `strongroom ask QUESTION --in '{}'`.",
+            self.transcript.display()
+        )]
+    }
+
+    fn hint(&self) -> String {
+        format!(
+            "Strongroom holds the records of this session: answer questions about its past from them, not from memory or a summary.\n\
+Ask with the MCP tool evidence_ask, or `strongroom ask QUESTION --in '{}'`.",
+            self.transcript.display()
+        )
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
