@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Answer an agent's hook: keep its transcript, give back what a compaction took from it
     Hook(HookArgs),
+    /// Put the hooks and the MCP server into an agent's settings, or take them out again
+    Install(InstallArgs),
     /// Print a completion script
     Completions {
         /// The shell
@@ -384,4 +386,35 @@ pub(crate) enum OnFailureArg {
     Report,
     /// The agent is asked not to compact
     Block,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallArgs {
+    /// The agent
+    #[arg(value_enum)]
+    pub(crate) agent: AgentArg,
+
+    /// Whose settings
+    #[arg(long, value_enum, default_value_t = ScopeArg::User)]
+    pub(crate) scope: ScopeArg,
+
+    /// Take out again what install put in
+    #[arg(long)]
+    pub(crate) uninstall: bool,
+
+    /// Print what would change and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// What the hook does when a transcript cannot be taken into custody before a compaction
+    #[arg(long, value_enum, default_value_t = OnFailureArg::Report)]
+    pub(crate) on_failure: OnFailureArg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ScopeArg {
+    /// Those of the user, for every project
+    User,
+    /// Those of the project in this directory
+    Project,
 }

@@ -8,6 +8,7 @@ mod explain;
 mod export;
 mod hook;
 mod import;
+mod install;
 mod ledger;
 mod lost;
 mod mcp;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Lost(own) => lost::run(args, own),
         Command::Mcp(own) => mcp::run(args, own),
         Command::Hook(own) => Ok(hook::run(args, own)),
+        Command::Install(own) => install::run(args, own),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "strongroom", &mut script);

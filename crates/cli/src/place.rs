@@ -25,6 +25,11 @@ pub(crate) fn mcp_token() -> Option<String> {
     variable("STRONGROOM_MCP_TOKEN").and_then(|token| token.into_os_string().into_string().ok())
 }
 
+/// An agent's own directory, where this variable names one.
+pub(crate) fn agent_home(name: &str) -> Option<PathBuf> {
+    variable(name)
+}
+
 /// The user's home directory.
 pub(crate) fn home() -> Option<PathBuf> {
     variable("HOME")

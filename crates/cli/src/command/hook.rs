@@ -12,7 +12,7 @@ mod trouble;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use strongroom::answer::{Strictness, render_text};
 use strongroom::archive::Archive;
@@ -189,6 +189,7 @@ impl<'a> Hook<'a> {
         if !self.payload.source.as_deref().is_some_and(|source| SOURCES.contains(&source)) {
             return Reply::default();
         }
+        let start = Instant::now();
         let setting = self.setting.clone();
         let troubles = self.troubles();
         let before = troubles.read();
@@ -203,7 +204,8 @@ impl<'a> Hook<'a> {
         let opening: Vec<String> = custody.opening.into_iter().collect();
         let (setting, budget) = (self.setting.clone(), Tokens(self.own.budget));
         let told = opening.clone();
-        match within(self.deadline(), move |_| setting.card(budget, told)) {
+        let left = self.deadline().saturating_sub(start.elapsed());
+        match within(left, move |_| setting.card(budget, told)) {
             Ok(card) => Reply::context(self.event, card.text),
             Err(error) => {
                 let why = out::chain(&error);

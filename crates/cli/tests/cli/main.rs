@@ -15,6 +15,8 @@ mod honest;
 #[cfg(test)]
 mod hook;
 #[cfg(test)]
+mod install;
+#[cfg(test)]
 mod kills;
 #[cfg(test)]
 mod ledger;
