@@ -78,7 +78,7 @@ impl Card {
                 rules::section(&rules),
                 done::section(&ledger.rows, &facts),
                 open_section(scope, asking, &ledger.rows, &facts),
-                open::unseen(&rules.scope),
+                open::unseen(&ledger.gaps),
             ])
         })??;
         let mut opening = options.opening.clone();
@@ -127,12 +127,11 @@ impl Facts {
     }
 
     fn words(&self) -> String {
-        let times = match self.compactions {
-            0 => "not compacted by the agent so far".to_owned(),
-            1 => "compacted by the agent once".to_owned(),
-            times => format!("compacted by the agent {times} times"),
-        };
-        format!("Session of {} records, {times}.", self.records)
+        match self.compactions {
+            0 => format!("Session of {} records.", self.records),
+            1 => format!("Session of {} records with 1 compaction by the agent.", self.records),
+            many => format!("Session of {} records with {many} compactions by the agent.", self.records),
+        }
     }
 
     /// A path as it is short to read: relative to the working directory where it lies below it.

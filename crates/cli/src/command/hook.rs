@@ -279,18 +279,20 @@ impl Setting {
     /// How the transcript stands in custody, in words where it is not whole, and whether it is now.
     fn custody(&self, before: Option<&Trouble>) -> Result<Custody> {
         payload::check_regular(&self.transcript)?;
-        let found = self.missing();
-        let past = match (before, found) {
-            (None, Ok(None)) => return Ok(Custody { opening: None, whole: true }),
+        let found = self.standing();
+        let past = match (before, &found) {
+            (None, Ok(Standing::Whole)) => return Ok(Custody { opening: None, whole: true }),
             (Some(trouble), _) => format!("since {}: {}", clock::words(trouble.since), trouble.why),
-            (None, Ok(Some(missing))) => missing,
-            (None, Err(error)) => format!("at {}: {}", clock::words(self.now), out::chain(&error)),
+            (None, Ok(found)) => missing(*found),
+            (None, Err(error)) => format!("at {}: {}", clock::words(self.now), out::chain(error)),
         };
+        // A transcript is only ever appended to: what comes late is as good, unless something went wrong before.
+        let fine = before.is_none() && matches!(found, Ok(Standing::Behind { .. } | Standing::Never));
         Ok(match self.keep(None, &Reached::nobody()) {
             Ok(()) => {
                 let now = clock::words(self.now);
-                let opening = format!("Custody: taken in at {now}; it was NOT in custody {past}");
-                Custody { opening: Some(opening), whole: true }
+                let late = || format!("Custody: taken in at {now}; it was NOT in custody {past}");
+                Custody { opening: (!fine).then(late), whole: true }
             }
             Err(error) => {
                 let why = out::chain(&error);
@@ -300,22 +302,11 @@ impl Setting {
         })
     }
 
-    /// What of the transcript is not in custody, in words.
-    fn missing(&self) -> Result<Option<String>> {
-        let found = match place::open_dir_for_reading(&self.dir)? {
-            Some(archive) => standing(&Transcript::open(&self.transcript, None)?, &archive)?,
-            None => Standing::Never,
-        };
-        Ok(match found {
-            Standing::Whole => None,
-            Standing::Behind { since, bytes } => {
-                Some(format!("since {}: {bytes} bytes before the compaction came later", clock::words(since)))
-            }
-            Standing::Differs { since } => {
-                Some(format!("since {}: the file was replaced", clock::words(since)))
-            }
-            Standing::Never => Some("until now: it was never imported".to_owned()),
-        })
+    fn standing(&self) -> Result<Standing> {
+        match place::open_dir_for_reading(&self.dir)? {
+            Some(archive) => standing(&Transcript::open(&self.transcript, None)?, &archive),
+            None => Ok(Standing::Never),
+        }
     }
 
     fn card(&self, budget: Tokens, opening: Vec<String>) -> Result<Card> {
@@ -339,6 +330,18 @@ evidence_claim, or `strongroom ask QUESTION --in '{}'`.",
 Ask with the MCP tool evidence_ask, or `strongroom ask QUESTION --in '{}'`.",
             self.transcript.display()
         )
+    }
+}
+
+/// What of a transcript is not in custody, in words.
+fn missing(standing: Standing) -> String {
+    match standing {
+        Standing::Whole => String::new(),
+        Standing::Behind { since, bytes } => {
+            format!("since {}: {bytes} bytes were written later", clock::words(since))
+        }
+        Standing::Differs { since } => format!("since {}: the file was replaced", clock::words(since)),
+        Standing::Never => "until now: it was never imported".to_owned(),
     }
 }
 

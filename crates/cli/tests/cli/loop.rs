@@ -75,7 +75,7 @@ fn a_constraint_that_the_summary_dropped_is_on_the_card() {
     let card = play.compact("Summary: the importer was made faster and the work was finished.");
     assert!(card.contains("\"Never touch anything under vendor/.\" (L1)"), "{card}");
     assert!(card.contains("vcs.remote") && card.contains("reported-ok"), "{card}");
-    assert!(card.contains("compacted by the agent once"), "{card}");
+    assert!(card.contains("with 1 compaction by the agent"), "{card}");
 
     let told = play.turn("did we push anything?", |session| session.say("Yes, the branch speed."));
     assert!(told.contains("supported: yes"), "{told}");
@@ -84,7 +84,7 @@ fn a_constraint_that_the_summary_dropped_is_on_the_card() {
         card.contains("\"Never touch anything under vendor/.\" (L1)"),
         "the second time as the first\n{card}"
     );
-    assert!(card.contains("compacted by the agent 2 times"), "{card}");
+    assert!(card.contains("with 2 compactions by the agent"), "{card}");
 
     assert_eq!(play.agent.hook("SessionEnd", &json!({ "reason": "prompt_input_exit" })).ends(0).stdout, "");
     let kept = home.run(&["export", play.agent.transcript.to_str().unwrap()]).ends(0);

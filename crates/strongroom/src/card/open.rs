@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use strongroom_core::transcript::{ArgumentTree, BlockKind, Scalar};
-use strongroom_evidence::answer::{LedgerRow, Masker, Searched};
+use strongroom_evidence::answer::{Gap, LedgerRow, Masker};
 use strongroom_evidence::content::BlockContent;
 use strongroom_evidence::effect::Outcome;
 use strongroom_evidence::session::Scope;
@@ -98,10 +98,17 @@ pub(super) fn not_done(rows: &[LedgerRow], facts: &Facts) -> Vec<String> {
     lines
 }
 
-/// What could not be searched.
-pub(super) fn unseen(searched: &Searched) -> Section {
-    let line = |hole: &strongroom_evidence::answer::HoleCount| format!("{} × {}", hole.count, hole.kind);
-    let all: Vec<String> = searched.holes.iter().map(line).collect();
-    let lines = if all.is_empty() { Vec::new() } else { vec![all.join(", ")] };
-    Section { title: "Not seen by this card", lines, keep: Keep::First, more: "", none: "", share: 0 }
+/// What could hide an effect.
+pub(super) fn unseen(gaps: &[Gap]) -> Section {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    gaps.iter().for_each(|gap| *kinds.entry(gap.kind.words()).or_default() += 1);
+    let all: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
+    Section {
+        title: "Not seen by this card, and able to hide an effect",
+        lines: if all.is_empty() { Vec::new() } else { vec![all.join(", ")] },
+        keep: Keep::First,
+        more: "",
+        none: "",
+        share: 2,
+    }
 }
