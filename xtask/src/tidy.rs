@@ -191,7 +191,10 @@ fn nothing_is_left_lying_about() {
 fn every_markdown_page_has_a_title() {
     for path in files("md") {
         let text = fs::read_to_string(root().join(&path)).unwrap();
-        assert!(text.starts_with("# "), "{} does not begin with a title", path.display());
+        // A skill begins with what an agent needs to know to choose it.
+        let page = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n\n"));
+        let page = page.map_or(text.as_str(), |(_, page)| page);
+        assert!(page.starts_with("# "), "{} does not begin with a title", path.display());
     }
 }
 

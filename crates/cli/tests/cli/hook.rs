@@ -187,6 +187,23 @@ fn a_transcript_cannot_write_its_own_card() {
 }
 
 #[test]
+fn a_card_in_the_transcript_is_nobodys_demand() {
+    let home = Home::new();
+    let mut session = ClaudeSession::default();
+    session.user("Never delete data.");
+    let first = home.write("first.jsonl", &session.text);
+    let card = Agent::new(&home, &first).card("resume");
+    session.user(&card);
+    // So does Claude Code write what a function hook puts into the conversation.
+    let text = session.text.trim_end().trim_end_matches('}').to_owned() + ",\"rowSource\":\"hook\"}\n";
+    let second = home.write("second.jsonl", text);
+    let again = Agent::new(&home, &second).card("resume");
+    assert_eq!(again.matches("\n- \"").count(), 1, "{again}");
+    let rules = home.run(&["--json", "ask", "list rules by:user", "--in", second.to_str().unwrap()]).json(0);
+    assert_eq!(rules["values"].as_array().unwrap().len(), 1, "{rules}");
+}
+
+#[test]
 fn a_prompt_about_the_past_is_answered_from_records() {
     let home = Home::new();
     let file = home.write("s.jsonl", busy().text);

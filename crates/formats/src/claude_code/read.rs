@@ -223,7 +223,7 @@ impl Reader {
         let summary = flag("isCompactSummary");
         let speaker = match link.home {
             _ if summary => Speaker::Derived,
-            _ if link.meta => Speaker::Harness,
+            _ if link.meta || is_of_program(value) => Speaker::Harness,
             Home::Foreign => Speaker::Agent,
             Home::Main => Speaker::User,
         };
@@ -412,6 +412,13 @@ fn system(value: Value<'_>, link: &mut Link, record: &mut Record) {
             }
         }
     }
+}
+
+/// What wrote a user's line that no user wrote, as the envelope names it.
+const PROGRAMS: [&str; 2] = ["hook", "harness"];
+
+fn is_of_program(value: Value<'_>) -> bool {
+    value.get("rowSource").is_some_and(|source| PROGRAMS.iter().any(|program| source.is(program)))
 }
 
 fn with_subtype(kind: &str, subtype: Option<Value<'_>>) -> String {

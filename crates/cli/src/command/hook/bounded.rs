@@ -67,10 +67,10 @@ fn words(panic: &(dyn Any + Send)) -> String {
 
 fn too_late(deadline: Duration, reached: &[String]) -> Error {
     let done = match reached {
-        [] => "nothing".to_owned(),
-        some => some.join(", "),
+        [] => String::new(),
+        some => format!("; taken in by then: {}", some.join(", ")),
     };
-    Error::unavailable(format!("not finished within {} s; taken in by then: {done}", deadline.as_secs()))
+    Error::unavailable(format!("not finished within {} s{done}", deadline.as_secs()))
 }
 
 #[cfg(test)]
