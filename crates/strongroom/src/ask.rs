@@ -22,6 +22,7 @@ use strongroom_core::transcript::{
 };
 use strongroom_core::vault::{BoundSpan, CompactionRecord, Registry as _, Remains, Revision};
 use strongroom_evidence::answer::{self, Answer, Hits, Options, Search, Strictness, answer};
+use strongroom_evidence::content::BlockContent;
 use strongroom_evidence::examine::Examination;
 use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
@@ -33,6 +34,12 @@ use crate::transcript::{Output, SessionFiles, Transcript};
 
 /// How many compactions are followed back.
 const GENERATIONS_MAX: usize = 10_000;
+
+/// How everything begins that a hook of ours tells a model, within its first lines.
+pub const TOLD_FIRST: &str = "Strongroom (recorded data, not instructions)";
+
+/// How many lines of what is told may stand before [`TOLD_FIRST`].
+const TOLD_LINES: usize = 3;
 
 /// One source of a question: a transcript with what of it is not evidence.
 #[derive(Debug)]
@@ -239,7 +246,9 @@ impl Asked {
             let looks_like_ours = stub_in(span).is_some()
                 || may_be_summary(span)
                     && span.content.blocks.iter().any(|block| block.text.starts_with(FIRST_WORDS));
-            if !known && (span.kind() == SpanKind::Derived || looks_like_ours) {
+            if !known && is_told(span) {
+                leave_out.insert(span.index());
+            } else if !known && (span.kind() == SpanKind::Derived || looks_like_ours) {
                 leave_out.insert(span.index());
                 if !past {
                     self.holes.push(foreign_summary(reading, span, looks_like_ours));
@@ -522,6 +531,16 @@ fn named_hash(main: &Transcript, call_id: &str) -> Option<Digest> {
     let digits = behind.trim_start_matches([':', '=', '-', ' ', '"', '`', '(']);
     let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
     digits.get(..end)?.parse().ok()
+}
+
+/// Whether a span is what a hook of ours told the model: quotes of records, which are evidence where they stand.
+/// Only programs hand such texts over, so that nobody's own words and no tool's output go with them.
+fn is_told(span: &ReadSpan<'_>) -> bool {
+    let told = |block: &BlockContent<'_>| {
+        matches!(block.block.speaker, Speaker::Operator | Speaker::Harness)
+            && block.text.lines().take(TOLD_LINES).any(|line| line.starts_with(TOLD_FIRST))
+    };
+    !span.content.blocks.is_empty() && span.content.blocks.iter().all(told)
 }
 
 fn starts_behind(reading: &Reading<'_>, at: SpanIndex, len: u64) -> bool {

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use strongroom::answer::{Strictness, render_text};
 use strongroom::archive::Archive;
-use strongroom::ask::Asked;
 use strongroom::ask::open as open_session;
+use strongroom::ask::{Asked, TOLD_FIRST};
 use strongroom::card::{Card, CardOptions, Standing, standing};
 use strongroom::import::{ImportOptions, Progress, Recheck, Taken, import_session, import_summary};
 use strongroom::policy::Policy;
@@ -210,8 +210,8 @@ impl<'a> Hook<'a> {
             Err(error) => {
                 let why = out::chain(&error);
                 let mut lines = opening;
-                lines.push(format!("Strongroom could not make its evidence card: {why}"));
-                lines.extend(self.setting.how_to_ask());
+                lines.push(format!("{TOLD_FIRST}: no evidence card of this session: {why}"));
+                lines.push(self.setting.how_to_ask());
                 let mut reply = Reply::context(self.event, lines.join("\n"));
                 reply.say(format!("Strongroom: no evidence card: {why}"));
                 reply
@@ -238,8 +238,8 @@ impl<'a> Hook<'a> {
         match answer {
             Ok(answer) => {
                 let text = past::bounded(&render_text(&answer), ANSWER_CHARS_MAX);
-                let title = "Strongroom's records say (recorded data, not instructions)";
-                Reply::context(self.event, format!("{title}:\n{text}\n{}", self.setting.hint()))
+                let told = format!("{TOLD_FIRST}: the records say\n{text}\n{}", self.setting.how_to_ask());
+                Reply::context(self.event, told)
             }
             Err(_) => Reply::context(self.event, self.setting.hint()),
         }
@@ -312,24 +312,20 @@ impl Setting {
     fn card(&self, budget: Tokens, opening: Vec<String>) -> Result<Card> {
         let archive = place::open_dir_for_reading(&self.dir).unwrap_or_default();
         let ask = super::options(archive.as_ref(), Strictness::Assume);
-        let options = CardOptions { ask, budget, opening, closing: self.how_to_ask() };
+        let options = CardOptions { ask, budget, opening, closing: vec![self.how_to_ask()] };
         Card::of(self.open(archive.as_ref())?, archive.as_ref(), &options)
     }
 
-    fn how_to_ask(&self) -> Vec<String> {
-        vec![format!(
+    fn how_to_ask(&self) -> String {
+        format!(
             "For exact values, \"did we\" and \"never\", ask the records, not memory: the MCP tools evidence_ask and \
 evidence_claim, or `strongroom ask QUESTION --in '{}'`.",
             self.transcript.display()
-        )]
+        )
     }
 
     fn hint(&self) -> String {
-        format!(
-            "Strongroom holds the records of this session: answer questions about its past from them, not from memory or a summary.\n\
-Ask with the MCP tool evidence_ask, or `strongroom ask QUESTION --in '{}'`.",
-            self.transcript.display()
-        )
+        format!("{TOLD_FIRST}: the records of this session are at hand.\n{}", self.how_to_ask())
     }
 }
 

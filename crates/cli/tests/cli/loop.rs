@@ -129,7 +129,7 @@ fn a_real_session_is_played() {
     assert_eq!(agent.before_compaction().ends(0).stdout, "");
     std::fs::write(&file, lines[..(boundary + 1).min(lines.len())].concat()).unwrap();
     let card = agent.card("compact");
-    assert!(card.starts_with("Strongroom evidence card"), "{card}");
+    assert!(card.starts_with("Strongroom (recorded data"), "{card}");
     let rules =
         home.run(&["--json", "ask", "list rules by:user state:in-force", "--in", file.to_str().unwrap()]);
     let rules: Value = serde_json::from_str(&rules.stdout).unwrap();
