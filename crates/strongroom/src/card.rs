@@ -4,7 +4,6 @@
 //! own words, what was done so that it is not done again, what is open, and how to ask for the rest. Every line names
 //! its record, and what does not fit is counted.
 
-mod custody;
 mod done;
 mod open;
 mod rules;
@@ -21,7 +20,6 @@ use crate::ask::{AskOptions, Asked, TOLD_FIRST};
 use crate::tokens::Tokens;
 use crate::transcript::{SessionFiles, Transcript};
 
-pub use custody::{Standing, standing};
 use text::{Keep, Section, lay_out};
 
 /// How a card is made.

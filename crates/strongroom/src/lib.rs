@@ -54,7 +54,7 @@ pub use strongroom_formats::json;
 
 /// The archive: open it, list it, check it.
 pub mod archive {
-    pub use strongroom_archive::source::StoredSource;
+    pub use strongroom_archive::source::{Relation, StoredSource};
     pub use strongroom_archive::verify::{Depth, Report};
     pub use strongroom_archive::{Archive, Mode};
 }

@@ -15,15 +15,16 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use strongroom::answer::{Strictness, render_text};
-use strongroom::archive::Archive;
+use strongroom::archive::{Archive, Relation, StoredSource};
 use strongroom::ask::open as open_session;
 use strongroom::ask::{Asked, TOLD_FIRST};
-use strongroom::card::{Card, CardOptions, Standing, standing};
+use strongroom::card::{Card, CardOptions};
+use strongroom::custody::name_of;
 use strongroom::import::{ImportOptions, Progress, Recheck, Taken, import_session, import_summary};
 use strongroom::policy::Policy;
 use strongroom::time::Timestamp;
 use strongroom::tokens::Tokens;
-use strongroom::transcript::{SessionFiles, Transcript};
+use strongroom::transcript::SessionFiles;
 use strongroom::{Error, Result};
 
 use crate::args::{Args, HookArgs, OnFailureArg};
@@ -43,7 +44,17 @@ const ANSWER_CHARS_MAX: usize = 2_000;
 
 /// Whether the words typed call this command.
 pub(crate) fn is_hook() -> bool {
-    std::env::args_os().skip(1).take(8).any(|word| word == "hook")
+    const WITH_VALUE: &[&str] = &["--dir", "--policy", "--installed-by"];
+    let mut words = std::env::args_os().skip(1);
+    while let Some(word) = words.next() {
+        let word = word.to_string_lossy();
+        if WITH_VALUE.contains(&word.as_ref()) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return word == "hook";
+        }
+    }
+    false
 }
 
 /// The answer to a hook whose command line is not understood: the agent takes another exit code for a veto.
@@ -226,7 +237,9 @@ impl<'a> Hook<'a> {
             None | Some("user" | "sdk") => past::question(prompt),
             Some(_) => None,
         };
-        let Some(asks) = asks else { return Reply::default() };
+        let Some(asks) = asks.filter(|_| payload::check_regular(&self.setting.transcript).is_ok()) else {
+            return Reply::default();
+        };
         let Some(query) = asks.query else { return Reply::context(self.event, self.setting.hint()) };
         let setting = self.setting.clone();
         let answer = within(self.deadline().min(ANSWER_TIME), move |_| {
@@ -276,37 +289,44 @@ impl Setting {
         open_session(&self.transcript, None, archive)
     }
 
-    /// How the transcript stands in custody, in words where it is not whole, and whether it is now.
+    /// Imports what was written since, and says what was wrong before or is now.
     fn custody(&self, before: Option<&Trouble>) -> Result<Custody> {
         payload::check_regular(&self.transcript)?;
-        let found = self.standing();
-        let past = match (before, &found) {
-            (None, Ok(Standing::Whole)) => return Ok(Custody { opening: None, whole: true }),
-            (Some(trouble), _) => format!("since {}: {}", clock::words(trouble.since), trouble.why),
-            (None, Ok(found)) => missing(*found),
-            (None, Err(error)) => format!("at {}: {}", clock::words(self.now), out::chain(error)),
-        };
-        // A transcript is only ever appended to: what comes late is as good, unless something went wrong before.
-        let fine = before.is_none() && matches!(found, Ok(Standing::Behind { .. } | Standing::Never));
-        Ok(match self.keep(None, &Reached::nobody()) {
+        let since = |trouble: &Trouble| format!("since {}: {}", clock::words(trouble.since), trouble.why);
+        let error = match self.keep(None, &Reached::nobody()) {
             Ok(()) => {
-                let now = clock::words(self.now);
-                let late = || format!("Custody: taken in at {now}; it was NOT in custody {past}");
-                Custody { opening: (!fine).then(late), whole: true }
+                let late = |past| {
+                    format!("Custody: taken in at {}; it was NOT in custody {past}", clock::words(self.now))
+                };
+                let opening = before.map(|trouble| late(since(trouble))).or_else(|| self.replaced());
+                return Ok(Custody { opening, whole: true });
             }
-            Err(error) => {
-                let why = out::chain(&error);
-                let again = if past.contains(&why) { String::new() } else { format!(" ({why})") };
-                Custody { opening: Some(format!("NOT in custody {past}{again}")), whole: false }
-            }
-        })
+            Err(error) => error,
+        };
+        let why = out::chain(&error);
+        let past = match (before, self.stored()) {
+            (Some(trouble), _) if trouble.why == why => since(trouble),
+            (Some(trouble), _) => format!("{} ({why})", since(trouble)),
+            (None, Some(stored)) => format!("since {}: {why}", clock::words(stored.latest.at)),
+            (None, None) => format!("at {}: {why}", clock::words(self.now)),
+        };
+        Ok(Custody { opening: Some(format!("NOT in custody {past}")), whole: false })
     }
 
-    fn standing(&self) -> Result<Standing> {
-        match place::open_dir_for_reading(&self.dir)? {
-            Some(archive) => standing(&Transcript::open(&self.transcript, None)?, &archive),
-            None => Ok(Standing::Never),
-        }
+    /// What the archive has of the transcript.
+    fn stored(&self) -> Option<StoredSource> {
+        let archive = place::open_dir_for_reading(&self.dir).ok()??;
+        archive.source_by_name(&name_of(&self.transcript)).ok()?
+    }
+
+    /// Whether the transcript was rewritten since it was last taken in, in words.
+    fn replaced(&self) -> Option<String> {
+        let latest = self.stored()?.latest;
+        let now = latest.at == self.now && latest.relation == Relation::Replaces;
+        now.then(|| {
+            "Custody: the transcript was rewritten since it was last taken in; both states are kept"
+                .to_owned()
+        })
     }
 
     fn card(&self, budget: Tokens, opening: Vec<String>) -> Result<Card> {
@@ -326,18 +346,6 @@ evidence_claim, or `strongroom ask QUESTION --in '{}'`.",
 
     fn hint(&self) -> String {
         format!("{TOLD_FIRST}: the records of this session are at hand.\n{}", self.how_to_ask())
-    }
-}
-
-/// What of a transcript is not in custody, in words.
-fn missing(standing: Standing) -> String {
-    match standing {
-        Standing::Whole => String::new(),
-        Standing::Behind { since, bytes } => {
-            format!("since {}: {bytes} bytes were written later", clock::words(since))
-        }
-        Standing::Differs { since } => format!("since {}: the file was replaced", clock::words(since)),
-        Standing::Never => "until now: it was never imported".to_owned(),
     }
 }
 

@@ -187,6 +187,44 @@ fn a_transcript_cannot_write_its_own_card() {
 }
 
 #[test]
+fn tasks_that_are_kept_one_by_one_are_on_the_card() {
+    let home = Home::new();
+    let mut session = ClaudeSession::default();
+    session.user("Plan it.");
+    for (number, subject) in ["Scaffold", "Write the tests", "Publish"].iter().enumerate() {
+        let made = format!("Task #{} created successfully: {subject}", number + 1);
+        session.call("TaskCreate", &json!({ "subject": subject, "description": "d" }), &made);
+    }
+    for (task, state) in [("1", "in_progress"), ("1", "completed"), ("2", "in_progress"), ("3", "deleted")] {
+        session.call(
+            "TaskUpdate",
+            &json!({ "taskId": task, "status": state }),
+            &format!("Updated task #{task} status"),
+        );
+    }
+    let file = home.write("s.jsonl", session.text);
+    let card = Agent::new(&home, &file).card("resume");
+    assert!(card.contains("planned, in progress: Write the tests (L4"), "{card}");
+    assert_eq!(card.matches("planned, ").count(), 1, "{card}");
+}
+
+#[test]
+fn a_transcript_that_was_rewritten_is_told() {
+    let home = Home::new();
+    let file = home.write("s.jsonl", busy().text);
+    let agent = Agent::new(&home, &file);
+    agent.before_compaction().ends(0);
+    let mut other = ClaudeSession::default();
+    other.user("Something else. Never deploy.");
+    std::fs::write(&file, other.text).unwrap();
+    assert!(
+        agent.card("resume").starts_with("Custody: the transcript was rewritten"),
+        "{}",
+        agent.card("resume")
+    );
+}
+
+#[test]
 fn a_card_in_the_transcript_is_nobodys_demand() {
     let home = Home::new();
     let mut session = ClaudeSession::default();

@@ -23,27 +23,63 @@ const PLANS: &[(&str, &str, &str)] =
 /// States of an item that need nothing more.
 const FINISHED: &[&str] = &["completed", "complete", "done", "cancelled", "canceled", "deleted"];
 
-/// How the agent's last plan stands: its items that are not finished.
+/// Calls that keep a plan item by item: the tool that makes an item, whose result names its number, and the tool that
+/// changes its state.
+const MAKES: &str = "TaskCreate";
+const CHANGES: &str = "TaskUpdate";
+
+/// An item of the agent's own list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Item {
+    words: String,
+    state: String,
+    place: String,
+}
+
+/// What of the agent's own list is not finished.
 pub(super) fn unfinished(scope: &Scope<'_>, masker: &Masker<'_>) -> Vec<String> {
+    let mut list: Vec<Item> = Vec::new();
+    let mut tasks: BTreeMap<u64, Item> = BTreeMap::new();
     let main = scope.sources.iter().filter(|source| source.agent.is_none());
-    let calls = main.flat_map(|source| &source.spans).flat_map(|span| &span.content.blocks);
-    let mut last: Option<(String, Vec<(String, String)>)> = None;
-    for block in calls.filter(|block| matches!(block.block.kind, BlockKind::Call(_))) {
-        if let Some(plan) = block.arguments.as_ref().and_then(plan) {
-            last = Some((place(block), plan));
+    for span in main.flat_map(|source| &source.spans) {
+        let blocks = &span.content.blocks;
+        for (block, tool, arguments) in blocks.iter().filter_map(call) {
+            let place = || block.record.line.map_or(block.record.pointer.clone(), |line| format!("L{line}"));
+            if let Some(items) = plan(arguments) {
+                let item = |(words, state)| Item { words, state, place: place() };
+                list = items.into_iter().map(item).collect();
+            } else if tool == MAKES {
+                let number = blocks.iter().filter(|block| block.arguments.is_none()).find_map(made);
+                let words = arguments.string("/subject").unwrap_or_default().to_owned();
+                let item = Item { words, state: "pending".to_owned(), place: place() };
+                tasks.extend(number.map(|number| (number, item)));
+            } else if tool == CHANGES {
+                let number = arguments.string("/taskId").and_then(|number| number.parse().ok());
+                let task = number.and_then(|number: u64| tasks.get_mut(&number));
+                if let Some((task, state)) = task.zip(arguments.string("/status")) {
+                    state.clone_into(&mut task.state);
+                }
+            }
         }
     }
-    let Some((place, items)) = last else { return Vec::new() };
-    let open = items.into_iter().filter(|(_, state)| !FINISHED.contains(&state.as_str()));
-    open.map(|(item, state)| {
-        let item = head(&masker.mask(&item), ITEM_CHARS_MAX);
-        format!("planned, {}: {item} ({place}, the agent's own list)", state.replace('_', " "))
+    let open = list.iter().chain(tasks.values()).filter(|item| !FINISHED.contains(&item.state.as_str()));
+    open.map(|item| {
+        let words = head(&masker.mask(&item.words), ITEM_CHARS_MAX);
+        format!("planned, {}: {words} ({}, the agent's own list)", item.state.replace('_', " "), item.place)
     })
     .collect()
 }
 
-fn place(block: &BlockContent<'_>) -> String {
-    block.record.line.map_or_else(|| block.record.pointer.clone(), |line| format!("L{line}"))
+/// A call with its tool and arguments.
+fn call<'b, 's>(block: &'b BlockContent<'s>) -> Option<(&'b BlockContent<'s>, &'b str, &'b ArgumentTree)> {
+    let BlockKind::Call(facts) = &block.block.kind else { return None };
+    Some((block, facts.tool.as_str(), block.arguments.as_ref()?))
+}
+
+/// The number in `Task #3 created`.
+fn made(result: &BlockContent<'_>) -> Option<u64> {
+    let (_, behind) = result.text.split_once('#')?;
+    behind.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// The items of a plan with their states; `None` where the arguments hold none.
