@@ -35,6 +35,14 @@ impl<'h> Play<'h> {
         told
     }
 
+    /// The model asks about its past. This is the place of the MCP server's tools in the loop; the command answers
+    /// the same questions.
+    fn asks(&self, question: &str) -> Value {
+        let transcript = self.agent.transcript.to_str().unwrap();
+        let run = self.agent.home.run(&["--json", "ask", question, "--in", transcript]);
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+    }
+
     /// The agent replaces its context by `summary`; returns the card.
     fn compact(&mut self, summary: &str) -> String {
         assert_eq!(self.agent.before_compaction().ends(0).stdout, "");
@@ -79,6 +87,8 @@ fn a_constraint_that_the_summary_dropped_is_on_the_card() {
 
     let told = play.turn("did we push anything?", |session| session.say("Yes, the branch speed."));
     assert!(told.contains("supported: yes"), "{told}");
+    assert_eq!(play.asks("did we push anything?")["verdict"], "supported");
+    assert_eq!(play.asks("did we send any email?")["verdict"], "absent");
     let card = play.compact("Summary: nothing of note.");
     assert!(
         card.contains("\"Never touch anything under vendor/.\" (L1)"),
@@ -90,9 +100,8 @@ fn a_constraint_that_the_summary_dropped_is_on_the_card() {
     let kept = home.run(&["export", play.agent.transcript.to_str().unwrap()]).ends(0);
     assert_eq!(kept.stdout, play.session.text, "every byte is in custody");
     std::fs::remove_file(&play.agent.transcript).unwrap();
-    let path = play.agent.transcript.to_str().unwrap();
-    let asked = home.run(&["--json", "ask", "rules about:vendor", "--in", path]).json(0);
-    assert_eq!(asked["verdict"], "supported", "also when the agent has deleted its transcript");
+    let rules = play.asks("rules about:vendor");
+    assert_eq!(rules["verdict"], "supported", "also when the agent has deleted its transcript");
     home.run(&["verify", "--read-data"]).ends(0);
 }
 
