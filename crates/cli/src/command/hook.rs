@@ -36,8 +36,8 @@ use payload::{Payload, Place};
 use reply::Reply;
 use trouble::{Trouble, Troubles};
 
-/// How long an answer to a question in a prompt may take, at most.
-const ANSWER_TIME: Duration = Duration::from_secs(3);
+/// The share of the deadline that an answer to a question in a prompt may take, in tenths: without it there is a hint.
+const ANSWER_TENTHS: u32 = 3;
 
 /// The longest answer that goes into a prompt, in characters; the rest is there to be asked for.
 const ANSWER_CHARS_MAX: usize = 2_000;
@@ -242,7 +242,7 @@ impl<'a> Hook<'a> {
         };
         let Some(query) = asks.query else { return Reply::context(self.event, self.setting.hint()) };
         let setting = self.setting.clone();
-        let answer = within(self.deadline().min(ANSWER_TIME), move |_| {
+        let answer = within(self.deadline() * ANSWER_TENTHS / 10, move |_| {
             let archive = place::open_dir_for_reading(&setting.dir)?;
             let mut asked = Asked::default();
             asked.add(setting.open(archive.as_ref())?, archive.as_ref())?;
