@@ -14,6 +14,15 @@ sizes:
 measure dir:
     cargo run --release -p strongroom-cli --example measure -- {{dir}}
 
+# Questions with gold answers about the transcripts below a directory, put to Strongroom and to simple compactors; writes docs/benchmark.md.
+bench dir out="target/bench":
+    mkdir -p {{out}}
+    cargo build --release -p strongroom-bench
+    target/release/evidence-bench gen {{dir}} --out {{out}}/questions.jsonl
+    target/release/evidence-bench run {{dir}} --questions {{out}}/questions.jsonl --out {{out}}/replies.jsonl --plain --baselines
+    target/release/evidence-bench score {{dir}} --questions {{out}}/questions.jsonl --replies {{out}}/replies.jsonl --out {{out}}/scores.json --faults {{out}}/faults.jsonl
+    target/release/evidence-bench report --scores {{out}}/scores.json --date "$(date -u +%F)" --machine "$(nproc) cores of $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)" --commit "$(git rev-parse --short HEAD)"
+
 # The table of docs/evidence-quality.md: what is missed, called wrongly, left open, and how fast, on ../shared and the transcripts below a directory.
 measure-evidence dir:
     cargo run -p xtask -- evidence-figures {{dir}}

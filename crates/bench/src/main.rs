@@ -1,0 +1,193 @@
+//! `evidence-bench`: makes questions, puts them, scores the replies, reports.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+use strongroom_bench::corpus::{self, Disclosure, Making};
+use strongroom_bench::judge::judge;
+use strongroom_bench::reply::Condition;
+use strongroom_bench::report::{Made, Scores, plot};
+use strongroom_bench::run::{Plan, run};
+
+/// Questions with gold answers from transcripts, and what compactors answer to them.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Args {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Makes questions about the transcripts below a folder.
+    Gen {
+        /// The folder, or one transcript.
+        dir: PathBuf,
+        /// Where the questions go.
+        #[arg(long, default_value = "questions.jsonl")]
+        out: PathBuf,
+        /// The seed.
+        #[arg(long, default_value = "open")]
+        seed: String,
+        /// Reads the seed from this file and tells only its hash.
+        #[arg(long, value_name = "FILE")]
+        release: Option<PathBuf>,
+        /// Pairs of a family from one transcript, at most.
+        #[arg(long, default_value_t = 20)]
+        per_family: usize,
+    },
+    /// Puts the questions.
+    Run {
+        /// The folder the questions were made of.
+        dir: PathBuf,
+        /// The questions.
+        #[arg(long, default_value = "questions.jsonl")]
+        questions: PathBuf,
+        /// Where the replies go.
+        #[arg(long, default_value = "replies.jsonl")]
+        out: PathBuf,
+        /// What the answerer has.
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "full,oracle,context,retrieval,lost-store,other-store,damaged-store"
+        )]
+        conditions: Vec<String>,
+        /// Budgets, in percent.
+        #[arg(long, value_delimiter = ',', default_value = "10")]
+        budgets: Vec<u32>,
+        /// Puts the plain phrasings as well.
+        #[arg(long)]
+        plain: bool,
+        /// Questions of one transcript that are put in plain words, and where evidence is gone, at most.
+        #[arg(long, default_value_t = 40)]
+        most: usize,
+        /// Runs the baselines as well.
+        #[arg(long)]
+        baselines: bool,
+        /// Measures a compactor: its name.
+        #[arg(long, requires = "command")]
+        name: Option<String>,
+        /// Measures a compactor: the command that speaks the protocol.
+        #[arg(long, requires = "name")]
+        command: Option<String>,
+    },
+    /// Scores the replies.
+    Score {
+        /// The folder the questions were made of.
+        dir: PathBuf,
+        /// The questions.
+        #[arg(long, default_value = "questions.jsonl")]
+        questions: PathBuf,
+        /// The replies, from one run or several.
+        #[arg(long, default_value = "replies.jsonl")]
+        replies: Vec<PathBuf>,
+        /// Where the scores go.
+        #[arg(long, default_value = "scores.json")]
+        out: PathBuf,
+        /// Where replies that are wrong, withheld or not understood go, with their questions.
+        #[arg(long)]
+        faults: Option<PathBuf>,
+    },
+    /// Writes the report and its plot.
+    Report(ReportArgs),
+}
+
+#[derive(Debug, Parser)]
+struct ReportArgs {
+    /// The scores.
+    #[arg(long, default_value = "scores.json")]
+    scores: PathBuf,
+    /// Where the report goes; the plot goes beside it.
+    #[arg(long, default_value = "docs/benchmark.md")]
+    out: PathBuf,
+    /// The date of the run.
+    #[arg(long, default_value = "an unnamed day")]
+    date: String,
+    /// The machine.
+    #[arg(long, default_value = "an unnamed machine")]
+    machine: String,
+    /// The commit.
+    #[arg(long, default_value = "unnamed")]
+    commit: String,
+}
+
+const CONDITIONS: [(&str, Condition); 7] = [
+    ("full", Condition::Full),
+    ("oracle", Condition::Oracle),
+    ("context", Condition::Context),
+    ("retrieval", Condition::Retrieval),
+    ("lost-store", Condition::LostStore),
+    ("other-store", Condition::OtherStore),
+    ("damaged-store", Condition::DamagedStore),
+];
+
+fn condition(word: &str) -> io::Result<Condition> {
+    let found = CONDITIONS.iter().find(|(own, _)| *own == word).map(|&(_, condition)| condition);
+    let known = CONDITIONS.map(|(own, _)| own).join(", ");
+    found.ok_or_else(|| io::Error::other(format!("condition {word:?} is none of {known}")))
+}
+
+fn main() -> io::Result<()> {
+    match Args::parse().command {
+        Task::Gen { dir, out, seed, release, per_family } => {
+            make(&dir, &out, (&seed, release.as_deref()), per_family)
+        }
+        Task::Run { dir, questions, out, conditions, budgets, plain, most, baselines, name, command } => {
+            let conditions = conditions.iter().map(|word| condition(word)).collect::<io::Result<_>>()?;
+            let plan = Plan { conditions, budgets, plain, most, baselines, command: name.zip(command) };
+            let (_, questions) = corpus::questions(&questions)?;
+            let mut out = corpus::writer(&out)?;
+            run(&dir, &questions, &plan, &mut out, &mut |line| tell(line))?;
+            out.flush()
+        }
+        Task::Score { dir, questions, replies, out, faults } => {
+            let (header, questions) = corpus::questions(&questions)?;
+            let mut faults = faults.as_deref().map(corpus::writer).transpose()?;
+            let scores = judge(&dir, (header, &questions), &replies, &mut |fault| match &mut faults {
+                Some(out) => {
+                    serde_json::to_writer(&mut *out, fault)?;
+                    out.write_all(b"\n")
+                }
+                None => Ok(()),
+            })?;
+            fs::write(out, serde_json::to_vec(&scores)?)
+        }
+        Task::Report(args) => report(&args),
+    }
+}
+
+fn report(args: &ReportArgs) -> io::Result<()> {
+    let scores: Scores = serde_json::from_slice(&fs::read(&args.scores)?)?;
+    let svg = args.out.with_extension("svg");
+    let plot_name = svg.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let made = Made {
+        date: args.date.clone(),
+        machine: args.machine.clone(),
+        commit: args.commit.clone(),
+        plot: plot_name,
+    };
+    fs::write(&args.out, scores.markdown(&made))?;
+    fs::write(svg, plot(&scores))
+}
+
+fn tell(line: &str) {
+    let mut out = io::stderr().lock();
+    // Progress that nobody can read is no reason to stop.
+    drop(writeln!(out, "{line}"));
+}
+
+fn make(dir: &Path, out: &Path, seed: (&str, Option<&Path>), per_family: usize) -> io::Result<()> {
+    let hidden = seed.1.map(fs::read_to_string).transpose()?;
+    let (seed, disclosure) = match &hidden {
+        Some(seed) => (seed.trim(), Disclosure::Hidden),
+        None => (seed.0, Disclosure::Open),
+    };
+    let mut file = corpus::writer(out)?;
+    let header = corpus::make(dir, &Making { seed, disclosure, per_family }, &mut file)?;
+    file.flush()?;
+    tell(&format!("{} transcripts, corpus {}", header.transcripts, header.corpus_sha256));
+    Ok(())
+}

@@ -1,0 +1,377 @@
+//! The report: one table and one plot that are read in ten seconds, and what stands behind them.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::corpus::Header;
+use crate::question::Family;
+use crate::reply::Condition;
+use crate::tally::{Cost, Group, Rate, Row, Tallies, exact_of_target};
+use crate::tokens::TOKENIZER;
+
+/// Everything a report is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    /// Which questions were put.
+    pub header: Header,
+    /// Questions.
+    pub questions: usize,
+    /// Transcripts they are about.
+    pub transcripts: usize,
+    /// Projects those belong to.
+    pub projects: usize,
+    /// What came of it.
+    pub tallies: Tallies,
+}
+
+/// Where and when a run was made; nothing of it is looked up.
+#[derive(Debug, Clone, Default)]
+pub struct Made {
+    /// The date.
+    pub date: String,
+    /// The machine.
+    pub machine: String,
+    /// The commit.
+    pub commit: String,
+    /// The name of the plot's file beside the report.
+    pub plot: String,
+}
+
+/// A share in percent.
+fn percent(rate: &Rate) -> String {
+    if rate.of == 0 { "–".to_owned() } else { format!("{:.1} %", rate.share() * 100.0) }
+}
+
+/// A share in percent with its interval.
+fn interval(rate: &Rate) -> String {
+    if rate.of == 0 {
+        return "–".to_owned();
+    }
+    format!("{} [{:.1}–{:.1}]", percent(rate), rate.low * 100.0, rate.high * 100.0)
+}
+
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && at % 3 == first % 3 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn ms(micros: u64) -> String {
+    format!("{}.{}", thousands(micros / 1_000), micros % 1_000 / 100)
+}
+
+fn name(answerer: &str, budget: Option<u32>) -> String {
+    budget.map_or_else(|| answerer.to_owned(), |budget| format!("{answerer}, {budget} %"))
+}
+
+impl Scores {
+    fn row(&self, answerer: &str, budget: Option<u32>, condition: Condition) -> Option<&Row> {
+        let same = |group: &Group| {
+            group.answerer == answerer
+                && group.budget == budget
+                && group.condition == condition
+                && !group.plain
+        };
+        self.tallies.rows.iter().find(|(group, _)| same(group)).map(|(_, row)| row)
+    }
+
+    /// The report as Markdown.
+    pub fn markdown(&self, made: &Made) -> String {
+        let mut out = String::from("# EvidenceBench\n\n");
+        self.preamble(made, &mut out);
+        self.compactors(&mut out);
+        self.conditions(&mut out);
+        self.families(&mut out);
+        self.strata(&mut out);
+        self.costs(&mut out);
+        out.push_str(READING);
+        out
+    }
+
+    fn preamble(&self, made: &Made, out: &mut String) {
+        let header = &self.header;
+        push(
+            out,
+            &format!(
+                "{} questions about {} transcripts of {} projects. Run on {}, {}, commit {}. Generator {}, seed SHA-256 `{}`, corpus SHA-256 `{}`. Tokens are counted by `{TOKENIZER}`.\n",
+                thousands(u64::try_from(self.questions).unwrap_or(u64::MAX)),
+                self.transcripts,
+                self.projects,
+                made.date,
+                made.machine,
+                made.commit,
+                header.generator,
+                header.seed_sha256,
+                header.corpus_sha256
+            ),
+        );
+        push(out, &format!("![Exact answers against tokens kept]({})\n", made.plot));
+    }
+
+    /// The table: what each compactor keeps, and what can still be answered.
+    fn compactors(&self, out: &mut String) {
+        out.push_str("## After a compaction\n\n");
+        out.push_str("| compactor | tokens kept | exact from the context alone | exact with retrieval | silent errors with retrieval | tokens per retrieved answer |\n");
+        out.push_str("|---|--:|--:|--:|--:|--:|\n");
+        for (answerer, budget, cost) in &self.tallies.costs {
+            let context = self.row(answerer, *budget, Condition::Context);
+            let retrieval = self.row(answerer, *budget, Condition::Retrieval);
+            let exact = |row: Option<&Row>| row.map_or_else(|| "–".to_owned(), |row| percent(&row.exact));
+            let silent = retrieval.map_or_else(
+                || "–".to_owned(),
+                |row| format!("{} of {}", thousands(row.silent.hits), thousands(row.silent.of)),
+            );
+            let tokens = retrieval
+                .filter(|row| row.replies > 0)
+                .map_or_else(|| "–".to_owned(), |row| thousands(row.tokens / row.replies));
+            push(
+                out,
+                &format!(
+                    "| {} | {} | {} | {} | {silent} | {tokens} |",
+                    name(answerer, *budget),
+                    percent(&cost.kept),
+                    exact(context),
+                    exact(retrieval)
+                ),
+            );
+        }
+        out.push('\n');
+    }
+
+    fn conditions(&self, out: &mut String) {
+        out.push_str("## Strongroom under each condition\n\n");
+        out.push_str("| condition | questions | exact, F1–F7 | exact, all | silent errors | transcripts with one | twins refused or corrected | true absences withheld | not understood | answer, mean ms |\n");
+        out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+        for (group, row) in self.tallies.rows.iter().filter(|(group, _)| is_asked(group)) {
+            let put = if group.plain { ", plain words" } else { "" };
+            push(
+                out,
+                &format!(
+                    "| {}{put} | {} | {} | {} | {} ({}) | {} of {} ({}) | {} | {} | {} | {} |",
+                    name(group.condition.words(), group.budget),
+                    thousands(row.replies),
+                    percent(&exact_of_target(row)),
+                    interval(&row.exact),
+                    thousands(row.silent.hits),
+                    bound(&row.silent),
+                    row.silent_transcripts.hits,
+                    row.silent_transcripts.of,
+                    bound(&row.silent_transcripts),
+                    percent(&row.twins),
+                    percent(&row.over_refusal),
+                    percent(&row.not_understood),
+                    ms(row.micros / row.replies.max(1))
+                ),
+            );
+        }
+        out.push_str("\n| condition | citations whose bytes are what is quoted | citations that hold gold | gold that is cited | refusals that were right | refusals where one was due | refusals that say what is missing |\n");
+        out.push_str("|---|--:|--:|--:|--:|--:|--:|\n");
+        for (group, row) in self.tallies.rows.iter().filter(|(group, _)| is_asked(group) && !group.plain) {
+            push(
+                out,
+                &format!(
+                    "| {} | {} | {} | {} | {} | {} | {} |",
+                    name(group.condition.words(), group.budget),
+                    percent(&row.faithful),
+                    percent(&row.citation_precision),
+                    percent(&row.citation_recall),
+                    percent(&row.abstention_precision),
+                    percent(&row.abstention_recall),
+                    percent(&row.named)
+                ),
+            );
+        }
+        out.push('\n');
+    }
+
+    fn families(&self, out: &mut String) {
+        out.push_str("## By family: exact answers (silent errors)\n\n| family |");
+        let groups: Vec<&(Group, Row)> = self
+            .tallies
+            .rows
+            .iter()
+            .filter(|(group, _)| is_asked(group) && !group.condition.is_loss())
+            .collect();
+        for (group, _) in &groups {
+            let put = if group.plain { ", plain words" } else { "" };
+            push_str(out, &format!(" {}{put} |", name(group.condition.words(), group.budget)));
+        }
+        push_str(out, &format!("\n|---|{}\n", "--:|".repeat(groups.len())));
+        for family in Family::ALL {
+            push_str(out, &format!("| {} {} |", family.word(), family.title()));
+            for (_, row) in &groups {
+                let exact = row.by_family.get(family.word()).map_or_else(|| "–".to_owned(), percent);
+                let silent = row.silent_by_family.get(family.word()).map_or(0, |rate| rate.hits);
+                push_str(out, &format!(" {exact} ({silent}) |"));
+            }
+            out.push('\n');
+        }
+        out.push('\n');
+    }
+
+    /// By class of evidence and by age.
+    fn strata(&self, out: &mut String) {
+        for (title, of) in [
+            ("class of evidence", (|row: &Row| row.by_class.clone()) as fn(&Row) -> _),
+            ("compactions of the agent since", |row: &Row| row.by_age.clone()),
+        ] {
+            push(out, &format!("## By {title}: exact answers\n\n| | | |\n|---|---|--:|"));
+            for (group, row) in
+                self.tallies.rows.iter().filter(|(group, _)| !group.condition.is_loss() && !group.plain)
+            {
+                for (stratum, rate) in of(row) {
+                    let own = name(&group.answerer, group.budget);
+                    push(
+                        out,
+                        &format!(
+                            "| {own}, {} | {stratum} | {} of {} |",
+                            group.condition.words(),
+                            percent(&rate),
+                            rate.of
+                        ),
+                    );
+                }
+            }
+            out.push('\n');
+        }
+    }
+
+    fn costs(&self, out: &mut String) {
+        out.push_str("## Cost\n\n| compactor | compactions | median, p95, longest, ms | ms per 100,000 tokens | store / transcript, bytes | invented literals per 1,000 tokens written |\n|---|--:|--:|--:|--:|--:|\n");
+        for (answerer, budget, cost) in &self.tallies.costs {
+            push(out, &cost_line(&name(answerer, *budget), cost));
+        }
+        out.push('\n');
+    }
+}
+
+fn cost_line(name: &str, cost: &Cost) -> String {
+    let (median, late, longest) = cost.micros;
+    let ratio = |rate: &Rate| if rate.of == 0 { "–".to_owned() } else { format!("{:.2}", rate.share()) };
+    format!(
+        "| {name} | {} | {}, {}, {} | {} | {} | {} |",
+        cost.compactions,
+        ms(median),
+        ms(late),
+        ms(longest),
+        ms(cost.micros_per_100k),
+        ratio(&cost.store),
+        ratio(&cost.fabricated)
+    )
+}
+
+fn is_asked(group: &Group) -> bool {
+    group.answerer == "strongroom" && group.condition != Condition::Context
+}
+
+/// The share, or of nothing seen what it is below at 95 in 100.
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+fn bound(rate: &Rate) -> String {
+    match rate.of {
+        0 => "–".to_owned(),
+        of if rate.hits == 0 => format!("≤ {:.3} %", 300.0 / of as f64),
+        _ => format!("{:.3} %", rate.share() * 100.0),
+    }
+}
+
+fn push(out: &mut String, line: &str) {
+    push_str(out, line);
+    out.push('\n');
+}
+
+fn push_str(out: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let written = write!(out, "{text}");
+    debug_assert!(written.is_ok(), "a string takes everything");
+}
+
+const READING: &str = "## How to read this
+
+- *Exact*: the answer is right and a citation covers the gold, whose bytes were read again. *Silent error*: asserted or denied, and wrong; a right answer with a wrong citation counts as one.
+- *Twins* look like a question that has an answer and have none. *True absences withheld*: it never happened, and the answer does not say so.
+- Compactors without an answerer are read by a benevolent literal reader: the gold string in their output, under the right speaker, counts as an exact answer. That is more than any real reader finds, and summaries written by a model were not made to keep literals.
+- Intervals are drawn over projects, since questions about one transcript are not independent. For no error seen, the bound is 3/n, per question and per transcript.
+- A kept share of tokens is that of the messages a compactor was given; for what retrieval costs add the tokens per answer, times the questions.
+- `docs/benchmark-protocol.md` tells how another compactor is measured.
+";
+
+/// The plot as SVG: exact answers against tokens kept.
+pub fn plot(scores: &Scores) -> String {
+    const WIDTH: f64 = 720.0;
+    const HEIGHT: f64 = 440.0;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n"
+    );
+    let x = |kept: f64| 60.0 + kept.min(1.0).sqrt() * 600.0;
+    let y = |exact: f64| 390.0 - exact * 350.0;
+    for tick in [0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0] {
+        push(
+            &mut out,
+            &format!(
+                "<line x1=\"{0:.1}\" y1=\"390\" x2=\"{0:.1}\" y2=\"40\" stroke=\"#eee\"/><text x=\"{0:.1}\" y=\"406\" text-anchor=\"middle\">{1:.0} %</text>",
+                x(tick),
+                tick * 100.0
+            ),
+        );
+    }
+    for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        push(
+            &mut out,
+            &format!(
+                "<line x1=\"60\" y1=\"{0:.1}\" x2=\"660\" y2=\"{0:.1}\" stroke=\"#eee\"/><text x=\"52\" y=\"{1:.1}\" text-anchor=\"end\">{2:.0} %</text>",
+                y(tick),
+                y(tick) + 4.0,
+                tick * 100.0
+            ),
+        );
+    }
+    out.push_str("<text x=\"360\" y=\"430\" text-anchor=\"middle\">tokens kept</text>\n<text x=\"60\" y=\"24\" font-weight=\"bold\">Exact answers against tokens kept (filled: with retrieval)</text>\n");
+    for (answerer, budget, cost) in &scores.tallies.costs {
+        for condition in [Condition::Context, Condition::Retrieval] {
+            let Some(row) = scores.row(answerer, *budget, condition).filter(|row| row.exact.of > 0) else {
+                continue;
+            };
+            let fill = if condition == Condition::Retrieval { "#0a6" } else { "white" };
+            let (px, py) = (x(cost.kept.share()), y(row.exact.share()));
+            let (anchor, dx) = if px > 480.0 { ("end", -8.0) } else { ("start", 8.0) };
+            push(
+                &mut out,
+                &format!(
+                    "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"5\" fill=\"{fill}\" stroke=\"#0a6\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+                    px + dx,
+                    py - 4.0,
+                    name(answerer, *budget).replace('&', "&amp;").replace('<', "&lt;")
+                ),
+            );
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(thousands(7), "7");
+        assert_eq!(thousands(1_234), "1,234");
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(thousands(123_456), "123,456");
+    }
+
+    #[test]
+    fn no_error_seen_is_a_bound() {
+        assert_eq!(bound(&Rate { hits: 0, of: 30_000, ..Rate::default() }), "≤ 0.010 %");
+        assert_eq!(bound(&Rate { hits: 3, of: 300, ..Rate::default() }), "1.000 %");
+    }
+}

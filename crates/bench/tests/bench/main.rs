@@ -1,0 +1,4 @@
+//! From examples to a report.
+
+#[cfg(test)]
+mod end_to_end;
