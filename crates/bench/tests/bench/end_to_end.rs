@@ -15,6 +15,9 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
+/// One log and one request: each form of a compaction once.
+const RUN: [&str; 2] = ["claude-code.jsonl", "openai-chat.json"];
+
 fn made(seed: &str, disclosure: Disclosure) -> Vec<u8> {
     let mut out = Vec::new();
     corpus::make(&examples(), &Making { seed, disclosure, per_family: 1 }, &mut out).unwrap();
@@ -66,10 +69,11 @@ fn gold_stands_where_the_question_says_and_nowhere_else() {
 
 #[test]
 fn a_run_on_the_examples_has_no_silent_error() {
-    let questions = questions();
+    let own = |question: &Question| RUN.contains(&question.transcript.as_str()) && question.variant.is_none();
+    let questions: Vec<Question> = questions().into_iter().filter(own).collect();
     let dir = tempfile::tempdir().unwrap();
     let plan = Plan {
-        conditions: vec![Condition::Full, Condition::Context, Condition::Retrieval, Condition::LostStore],
+        conditions: vec![Condition::Full, Condition::Context, Condition::Retrieval],
         budgets: vec![30],
         plain: false,
         most: usize::MAX,
@@ -98,7 +102,7 @@ fn a_run_on_the_examples_has_no_silent_error() {
             .unwrap()
     };
     let (full, retrieval) = (&rows(Condition::Full).1, &rows(Condition::Retrieval).1);
-    assert!(full.replies >= 40, "{} replies", full.replies);
+    assert!(full.replies >= 20, "{} replies", full.replies);
     assert_eq!(full.silent.hits + retrieval.silent.hits, 0, "{faults:#?}");
     assert!(retrieval.exact.share() > 0.9, "{faults:#?}");
     let echo = scores.tallies.rows.iter().find(|(group, _)| group.answerer == "echo").unwrap();
