@@ -44,6 +44,7 @@ pub fn judge(
         for line in BufReader::new(File::open(path)?).lines() {
             match serde_json::from_str(&line?)? {
                 Line::Compaction(compaction) => tallying.compaction(compaction),
+                Line::Decay(decay) => tallying.decay(&decay),
                 Line::Reply(reply) => {
                     let Some(&question) = by_id.get(reply.question.as_str()) else { continue };
                     let scored = score(question, &reply, held.bytes(root, question)?);

@@ -45,6 +45,8 @@ mod loss;
 
 pub mod protocol;
 
+pub mod decay;
+
 pub mod run;
 
 pub mod tally;

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 use strongroom_bench::corpus::{self, Disclosure, Making};
+use strongroom_bench::decay::decay;
 use strongroom_bench::judge::judge;
+use strongroom_bench::read;
 use strongroom_bench::reply::Condition;
 use strongroom_bench::report::{Made, Scores, plot};
-use strongroom_bench::run::{Plan, run};
+use strongroom_bench::run::{Line, Plan, run};
+use strongroom_bench::session::Session;
 
 /// Questions with gold answers from transcripts, and what compactors answer to them.
 #[derive(Debug, Parser)]
@@ -73,6 +76,23 @@ enum Task {
         /// Measures a compactor: the command that speaks the protocol.
         #[arg(long, requires = "name")]
         command: Option<String>,
+    },
+    /// Compacts the same talk again and again, and asks for its beginning.
+    Decay {
+        /// The folder of transcripts, or one of them.
+        dir: PathBuf,
+        /// Where the lines go; `score` reads them among replies.
+        #[arg(long, default_value = "decay.jsonl")]
+        out: PathBuf,
+        /// After how many compactions questions are put.
+        #[arg(long, value_delimiter = ',', default_value = "1,2,5,20,100")]
+        generations: Vec<usize>,
+        /// The budget of each compaction, in percent.
+        #[arg(long, default_value_t = 30)]
+        budget: u32,
+        /// Sessions, at most: the longest.
+        #[arg(long, default_value_t = 8)]
+        sessions: usize,
     },
     /// Scores the replies.
     Score {
@@ -155,8 +175,30 @@ fn main() -> io::Result<()> {
             })?;
             fs::write(out, serde_json::to_vec(&scores)?)
         }
+        Task::Decay { dir, out, generations, budget, sessions } => {
+            let mut file = corpus::writer(&out)?;
+            for session in longest(&dir, sessions)? {
+                for left in decay(&session, &generations, budget)?.into_iter().flatten() {
+                    serde_json::to_writer(&mut file, &Line::Decay(left))?;
+                    file.write_all(b"\n")?;
+                }
+                tell(&session.name);
+            }
+            file.flush()
+        }
         Task::Report(args) => report(&args),
     }
+}
+
+/// The sessions with the most events, longest first.
+fn longest(dir: &Path, most: usize) -> io::Result<Vec<Session>> {
+    let mut found: Vec<Session> = Vec::new();
+    for path in corpus::files(dir)? {
+        found.extend(read::file(dir, &path)?);
+        found.sort_by_key(|session| std::cmp::Reverse(session.events.len()));
+        found.truncate(most);
+    }
+    Ok(found)
 }
 
 fn report(args: &ReportArgs) -> io::Result<()> {

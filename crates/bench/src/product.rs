@@ -14,7 +14,7 @@ use strongroom::tokens::Budget;
 use strongroom::transcript::{SessionFiles, Transcript};
 
 use crate::question::Question;
-use crate::reply::{Cited, Condition, Put, Reply, Verdict};
+use crate::reply::{Cited, Condition, Put, Reply, Verdict, micros};
 use crate::seed::hex;
 
 /// The instant at which everything happens: results do not depend on the day.
@@ -91,8 +91,26 @@ impl Ready {
     }
 }
 
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+/// An answer with the words it quotes.
+pub type Quoted = (Verdict, Vec<String>);
+
+impl Ready {
+    /// Answers all `asks` with the words that are quoted, for transcripts whose bytes are not the asker's.
+    ///
+    /// # Errors
+    /// As [`Ready::answer`].
+    pub fn quotes(&self, asks: &[Asking<'_>]) -> strongroom::Result<Vec<Quoted>> {
+        let queries = asks
+            .iter()
+            .map(|ask| read(ask.text()).map_err(|error| strongroom::Error::invalid_input(error.to_string())));
+        let queries = queries.collect::<strongroom::Result<Vec<Query>>>()?;
+        let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: self.key };
+        let answers = self.asked.answer_all(&queries, options)?;
+        let quoted = |answer: &Answer| {
+            (verdict(answer), answer.citations.iter().map(|own| own.quote.clone()).collect())
+        };
+        Ok(answers.iter().map(quoted).collect())
+    }
 }
 
 fn not_understood(ask: &Asking<'_>) -> Reply {
@@ -130,15 +148,18 @@ pub fn unavailable(
     }
 }
 
-fn reply_of(ask: &Asking<'_>, answer: &Answer) -> Reply {
+const fn verdict(answer: &Answer) -> Verdict {
     use strongroom::answer::Verdict as Own;
-    let verdict = match answer.verdict {
+    match answer.verdict {
         Own::Supported => Verdict::Supported,
         Own::Absent => Verdict::Absent,
         Own::Conflicting => Verdict::Conflicting,
         Own::Unverified => Verdict::Unverified,
         Own::Insufficient => Verdict::Insufficient,
-    };
+    }
+}
+
+fn reply_of(ask: &Asking<'_>, answer: &Answer) -> Reply {
     let mut missing: Vec<String> = answer
         .scope
         .blocking
@@ -151,7 +172,7 @@ fn reply_of(ask: &Asking<'_>, answer: &Answer) -> Reply {
     missing.truncate(8);
     missing.extend(answer.scope.holes.iter().map(|hole| hole.kind.clone()));
     Reply {
-        verdict,
+        verdict: verdict(answer),
         reading: (ask.put != Put::Typed).then(|| answer.reading.clone()),
         answer: answer.answer.as_deref().map(short),
         values: answer.values.iter().map(|own| short(&own.value)).take(CITATIONS).collect(),

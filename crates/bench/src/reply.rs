@@ -138,3 +138,8 @@ pub struct Reply {
     /// How long it took, in microseconds; of questions asked together, the mean.
     pub micros: u64,
 }
+
+/// A length of time in microseconds.
+pub(crate) fn micros(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

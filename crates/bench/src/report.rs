@@ -91,6 +91,7 @@ impl Scores {
         self.conditions(&mut out);
         self.families(&mut out);
         self.strata(&mut out);
+        self.decays(&mut out);
         self.costs(&mut out);
         out.push_str(READING);
         out
@@ -242,6 +243,29 @@ impl Scores {
             }
             out.push('\n');
         }
+    }
+
+    fn decays(&self, out: &mut String) {
+        if self.tallies.decays.is_empty() {
+            return;
+        }
+        out.push_str("## After compacting again and again\n\nA session is cut into stretches; each is appended to what the last compaction left, and the whole is compacted again. Questions are about the first stretch.\n\n");
+        out.push_str(
+            "| compactor | compactions | sessions | exact | silent errors |\n|---|--:|--:|--:|--:|\n",
+        );
+        for (answerer, generations, left) in &self.tallies.decays {
+            push(
+                out,
+                &format!(
+                    "| {answerer} | {generations} | {} | {} of {} | {} |",
+                    left.sessions,
+                    percent(&left.exact),
+                    left.exact.of,
+                    left.silent
+                ),
+            );
+        }
+        out.push('\n');
     }
 
     fn costs(&self, out: &mut String) {

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::baseline::{Baseline, literals_in, size};
 use crate::corpus::by_transcript;
+use crate::decay::Decay;
 use crate::literal::Reader;
 use crate::messages::{self, Message};
 use crate::product::{self, Asking, Ready};
 use crate::question::{Question, Role};
-use crate::reply::{Condition, Put, Reply, Verdict};
+use crate::reply::{Condition, Put, Reply, Verdict, micros};
 use crate::seed::Seed;
 use crate::session::{Format, Session, Speaker};
 use crate::{loss, protocol, read, tokens};
@@ -53,6 +54,8 @@ pub enum Line {
     Reply(Reply),
     /// A compaction.
     Compaction(Compaction),
+    /// What is left of the beginning after several compactions.
+    Decay(Decay),
 }
 
 /// What is run.
@@ -349,10 +352,6 @@ struct Cost<'a> {
     budget: Option<u32>,
     micros: u64,
     store: Option<&'a Path>,
-}
-
-fn micros(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn literal(question: &Question, answerer: &str, budget: Option<u32>, verdict: Verdict) -> Reply {

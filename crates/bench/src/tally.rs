@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::decay::Decay;
 use crate::question::{Expect, Family, Question, Role};
 use crate::reply::{Condition, Put, Reply};
 use crate::run::Compaction;
@@ -114,6 +115,20 @@ pub struct Tallies {
     pub rows: Vec<(Group, Row)>,
     /// Costs by compactor and budget.
     pub costs: Vec<(String, Option<u32>, Cost)>,
+    /// What is left of the beginning, by compactor and number of compactions.
+    #[serde(default)]
+    pub decays: Vec<(String, usize, Left)>,
+}
+
+/// What is left of the beginning after several compactions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Left {
+    /// Exact answers.
+    pub exact: Rate,
+    /// Wrong assertions and denials.
+    pub silent: u64,
+    /// Sessions.
+    pub sessions: u64,
 }
 
 /// One scored reply.
@@ -293,6 +308,7 @@ impl Tally {
 pub struct Tallying {
     rows: BTreeMap<Group, Tally>,
     costs: BTreeMap<(String, Option<u32>), Vec<Compaction>>,
+    decays: BTreeMap<(String, usize), (Trials, Left)>,
 }
 
 impl Tallying {
@@ -313,12 +329,23 @@ impl Tallying {
         self.costs.entry((compaction.answerer.clone(), compaction.budget)).or_default().push(compaction);
     }
 
+    /// Adds what is left after several compactions.
+    pub fn decay(&mut self, decay: &Decay) {
+        let own = self.decays.entry((decay.answerer.clone(), decay.generations)).or_default();
+        own.0.add(&decay.project, decay.exact, decay.of);
+        own.1.silent += decay.silent;
+        own.1.sessions += 1;
+    }
+
     /// What it all came to.
     pub fn finish(&self) -> Tallies {
         let rows = self.rows.iter().map(|(group, tally)| (group.clone(), tally.row())).collect();
         let costs =
             self.costs.iter().map(|((name, budget), all)| (name.clone(), *budget, cost(all))).collect();
-        Tallies { rows, costs }
+        let decays = self.decays.iter().map(|((name, generations), (trials, left))| {
+            (name.clone(), *generations, Left { exact: trials.rate(), ..left.clone() })
+        });
+        Tallies { rows, costs, decays: decays.collect() }
     }
 }
 
