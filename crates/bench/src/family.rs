@@ -212,7 +212,7 @@ pub(crate) fn named(session: &Session, hash: &str, family: Family, role: Role, a
         project: session.project.clone(),
         format: session.format.word().to_owned(),
         variant: None,
-        plain: phrases::of(ask.kind, &ask.slots),
+        plain: if in_words(session, &ask) { phrases::of(ask.kind, &ask.slots) } else { Vec::new() },
         query: ask.query,
         expect: ask.expect,
         gold: ask.gold,
@@ -220,6 +220,16 @@ pub(crate) fn named(session: &Session, hash: &str, family: Family, role: Role, a
         age: ask.age,
         open: needs_all(ask.kind, role) && session.has_holes(),
     }
+}
+
+/// Whether a question can be put in plain words, in which the case of letters means nothing.
+fn in_words(session: &Session, ask: &Ask) -> bool {
+    let missing = matches!(ask.expect, Expect::No | Expect::Refused);
+    let other_case = ask
+        .slots
+        .iter()
+        .any(|slot| session.find(slot, 1).is_empty() && !session.find_any_case(slot, 1).is_empty());
+    !(missing && other_case)
 }
 
 /// Whether a question can be answered only by somebody who has read everything.

@@ -45,6 +45,7 @@ pub fn judge(
             match serde_json::from_str(&line?)? {
                 Line::Compaction(compaction) => tallying.compaction(compaction),
                 Line::Decay(decay) => tallying.decay(&decay),
+                Line::Peak { kib } => tallying.peak(kib),
                 Line::Reply(reply) => {
                     let Some(&question) = by_id.get(reply.question.as_str()) else { continue };
                     let scored = score(question, &reply, held.bytes(root, question)?);

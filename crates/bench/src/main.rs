@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use strongroom_bench::corpus::{self, Disclosure, Making};
 use strongroom_bench::decay::decay;
 use strongroom_bench::judge::judge;
+use strongroom_bench::protocol::Measured;
 use strongroom_bench::read;
 use strongroom_bench::reply::Condition;
 use strongroom_bench::report::{Made, Scores, plot};
@@ -76,6 +77,9 @@ enum Task {
         /// Measures a compactor: the command that speaks the protocol.
         #[arg(long, requires = "name")]
         command: Option<String>,
+        /// Measures a compactor: the command that answers from its store.
+        #[arg(long, requires = "command")]
+        answer: Option<String>,
     },
     /// Compacts the same talk again and again, and asks for its beginning.
     Decay {
@@ -155,12 +159,29 @@ fn main() -> io::Result<()> {
         Task::Gen { dir, out, seed, release, per_family } => {
             make(&dir, &out, (&seed, release.as_deref()), per_family)
         }
-        Task::Run { dir, questions, out, conditions, budgets, plain, most, baselines, name, command } => {
+        Task::Run {
+            dir,
+            questions,
+            out,
+            conditions,
+            budgets,
+            plain,
+            most,
+            baselines,
+            name,
+            command,
+            answer,
+        } => {
             let conditions = conditions.iter().map(|word| condition(word)).collect::<io::Result<_>>()?;
-            let plan = Plan { conditions, budgets, plain, most, baselines, command: name.zip(command) };
+            let measured = name.zip(command).map(|(name, compact)| Measured { name, compact, answer });
+            let plan = Plan { conditions, budgets, plain, most, baselines, measured };
             let (_, questions) = corpus::questions(&questions)?;
             let mut out = corpus::writer(&out)?;
             run(&dir, &questions, &plan, &mut out, &mut |line| tell(line))?;
+            if let Some(kib) = peak_kib() {
+                serde_json::to_writer(&mut out, &Line::Peak { kib })?;
+                out.write_all(b"\n")?;
+            }
             out.flush()
         }
         Task::Score { dir, questions, replies, out, faults } => {
@@ -188,6 +209,13 @@ fn main() -> io::Result<()> {
         }
         Task::Report(args) => report(&args),
     }
+}
+
+/// The most memory that this process has held; `None` where the system does not say.
+fn peak_kib() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// The sessions with the most events, longest first.

@@ -1,8 +1,10 @@
 //! Strongroom as an answerer, through its public interface.
 
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use regex::Regex;
 use strongroom::answer::{Answer, Citation, Strictness, render_text};
 use strongroom::archive::{Archive, Mode};
 use strongroom::ask::{AskOptions, Asked};
@@ -123,6 +125,7 @@ fn not_understood(ask: &Asking<'_>) -> Reply {
         verdict: Verdict::NotUnderstood,
         reading: None,
         literal: None,
+        shown: None,
         answer: None,
         values: Vec::new(),
         citations: Vec::new(),
@@ -241,6 +244,23 @@ pub fn shorten(
             Shortened { bytes, time, tokens: (report.tokens_before.0, report.tokens_before.0) }
         }
     })
+}
+
+static POINTER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"sr1:[0-9a-f]{32}(?:#(?:n|\d+))?|\bevidence_ask\b").ok());
+
+static CALLS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m)^#[\d, -]+ .*?\bcalls (\d+)").ok());
+
+/// A summary without the pointers in it, which name what was taken away and claim nothing about it.
+pub fn without_pointers(summary: &str) -> String {
+    POINTER.as_ref().map_or_else(|| summary.to_owned(), |own| own.replace_all(summary, "").into_owned())
+}
+
+/// How many calls a summary says that it stands for; `None` of a text that is none of Strongroom's summaries.
+pub fn declared_calls(summary: &str) -> Option<u64> {
+    let covered = summary.strip_prefix("[strongroom]")?.split_once("\ncovered:\n")?.1;
+    let lines = CALLS.as_ref()?.captures_iter(covered);
+    Some(lines.filter_map(|line| line.get(1)?.as_str().parse::<u64>().ok()).sum())
 }
 
 /// Opens the store in `dir`, or makes one.

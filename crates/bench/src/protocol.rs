@@ -4,11 +4,14 @@
 //! standard output, `{"messages":[…]}`. docs/benchmark-protocol.md describes it.
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
 use crate::messages::Message;
+use crate::question::Question;
+use crate::reply::Verdict;
 
 #[derive(Serialize)]
 struct Given<'m> {
@@ -23,31 +26,97 @@ struct Returned {
     messages: Vec<Message>,
 }
 
-/// Has `command` compact `messages` to `budget` tokens.
+/// A compactor behind commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measured {
+    /// Its name in tables.
+    pub name: String,
+    /// The command that compacts.
+    pub compact: String,
+    /// The command that answers, where it has a store of its own.
+    pub answer: Option<String>,
+}
+
+/// A question as an answering command gets it.
+#[derive(Serialize)]
+struct Asked<'q> {
+    id: &'q str,
+    query: &'q str,
+    plain: &'q [String],
+}
+
+/// What an answering command says to one question.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Answered {
+    /// The question's name.
+    pub id: String,
+    /// What the answer claims to be.
+    pub verdict: Verdict,
+    /// The answer in words.
+    #[serde(default)]
+    pub answer: Option<String>,
+    /// Values in order.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// What was retrieved, word for word.
+    #[serde(default)]
+    pub text: String,
+    /// Who said it, where that is known.
+    #[serde(default)]
+    pub speaker: Option<String>,
+}
+
+/// Has `command` compact `messages` to `budget` tokens; `dir` is a folder of its own.
 ///
 /// # Errors
 /// When it cannot be started, fails, or hands back something else.
-pub fn compact(command: &str, messages: &[Message], budget: u64) -> io::Result<Vec<Message>> {
+pub fn compact(command: &str, dir: &Path, messages: &[Message], budget: u64) -> io::Result<Vec<Message>> {
     let given = Given { schema: 1, budget_tokens: budget, tokenizer: crate::tokens::TOKENIZER, messages };
-    let body = serde_json::to_vec(&given)?;
-    let mut child =
-        Command::new("sh").arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let returned: Returned = serde_json::from_slice(&piped(command, dir, serde_json::to_vec(&given)?)?)?;
+    Ok(returned.messages)
+}
+
+/// Has `command` answer `questions` from what it compacted into `dir`.
+///
+/// # Errors
+/// As [`compact`], or when it answers other questions.
+pub fn answer(command: &str, dir: &Path, questions: &[&Question]) -> io::Result<Vec<Answered>> {
+    let mut body = Vec::new();
+    for question in questions {
+        let asked = Asked { id: &question.id, query: &question.query, plain: &question.plain };
+        serde_json::to_writer(&mut body, &asked)?;
+        body.push(b'\n');
+    }
+    let output = piped(command, dir, body)?;
+    let lines = output.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let answers: Vec<Answered> = lines.map(serde_json::from_slice).collect::<Result<_, _>>()?;
+    let same = answers.len() == questions.len()
+        && answers.iter().zip(questions).all(|(answer, question)| answer.id == question.id);
+    if same { Ok(answers) } else { Err(io::Error::other("the answers are not those to the questions")) }
+}
+
+/// Runs `command` with `body` on its standard input.
+fn piped(command: &str, dir: &Path, body: Vec<u8>) -> io::Result<Vec<u8>> {
+    let mut child = Command::new("sh")
+        .arg("-c")
+        .arg(command)
+        .env("EVIDENCE_BENCH_DIR", dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
     let stdin = child.stdin.take();
     // Written beside reading: a command may answer before it has read everything.
     let writer = std::thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&body)));
     let output = child.wait_with_output()?;
-    let written = writer.join().map_err(|_| io::Error::other("the messages could not be handed over"))?;
+    let written = writer.join().map_err(|_| io::Error::other("the input could not be handed over"))?;
     if !output.status.success() {
         return Err(io::Error::other(format!("{command} ended with {}", output.status)));
     }
-    written?;
-    let returned: Returned = serde_json::from_slice(&output.stdout)?;
-    Ok(returned.messages)
-}
-
-/// Whether a literal is how a compactor names what it took away, and not a claim about the transcript.
-pub(crate) fn is_pointer(literal: &str) -> bool {
-    literal.starts_with("evidence_") || literal.starts_with("sr:") || literal == "strongroom"
+    // A command that needs no more input may close it early.
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(output.stdout),
+    }
 }
 
 #[cfg(test)]
@@ -57,14 +126,16 @@ mod tests {
     #[test]
     fn a_command_is_given_messages_and_hands_some_back() {
         let messages = vec![Message::new("user", "hello"), Message::new("assistant", "hi")];
+        let dir = Path::new("/");
         let after = compact(
             "cat >/dev/null; echo '{\"messages\":[{\"role\":\"user\",\"content\":\"short\"}]}'",
+            dir,
             &messages,
             5,
         );
         assert_eq!(after.unwrap(), vec![Message::new("user", "short")]);
-        assert_eq!(compact("cat", &messages, 5).unwrap(), messages);
-        assert!(compact("exit 3", &messages, 5).is_err());
-        assert!(compact("echo no", &messages, 5).is_err());
+        assert_eq!(compact("cat", dir, &messages, 5).unwrap(), messages);
+        assert!(compact("exit 3", dir, &messages, 5).is_err());
+        assert!(compact("echo no", dir, &messages, 5).is_err());
     }
 }

@@ -125,6 +125,9 @@ pub struct Reply {
     /// Of an answerer that only hands back text: whether the gold stands in it, under the right speaker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub literal: Option<bool>,
+    /// Of an answerer that retrieves text without saying where it stands: whether the gold stands in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<bool>,
     /// The answer in words.
     pub answer: Option<String>,
     /// The values it gives, the last one last.

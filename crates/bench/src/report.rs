@@ -120,8 +120,8 @@ impl Scores {
     /// The table: what each compactor keeps, and what can still be answered.
     fn compactors(&self, out: &mut String) {
         out.push_str("## After a compaction\n\n");
-        out.push_str("| compactor | tokens kept | exact from the context alone | exact with retrieval | silent errors with retrieval | tokens per retrieved answer |\n");
-        out.push_str("|---|--:|--:|--:|--:|--:|\n");
+        out.push_str("| compactor | transcripts | tokens kept | exact from the context alone | exact with retrieval | silent errors with retrieval | tokens per retrieved answer |\n");
+        out.push_str("|---|--:|--:|--:|--:|--:|--:|\n");
         for (answerer, budget, cost) in &self.tallies.costs {
             let context = self.row(answerer, *budget, Condition::Context);
             let retrieval = self.row(answerer, *budget, Condition::Retrieval);
@@ -136,8 +136,9 @@ impl Scores {
             push(
                 out,
                 &format!(
-                    "| {} | {} | {} | {} | {silent} | {tokens} |",
+                    "| {} | {} | {} | {} | {} | {silent} | {tokens} |",
                     name(answerer, *budget),
+                    cost.compactions,
                     percent(&cost.kept),
                     exact(context),
                     exact(retrieval)
@@ -269,9 +270,18 @@ impl Scores {
     }
 
     fn costs(&self, out: &mut String) {
-        out.push_str("## Cost\n\n| compactor | compactions | median, p95, longest, ms | ms per 100,000 tokens | store / transcript, bytes | invented literals per 1,000 tokens written |\n|---|--:|--:|--:|--:|--:|\n");
+        out.push_str("## Cost\n\n| compactor | compactions | median, p95, longest, ms | ms per 100,000 tokens | store / transcript, bytes | invented literals per 1,000 tokens written | omitted calls told exactly |\n|---|--:|--:|--:|--:|--:|--:|\n");
         for (answerer, budget, cost) in &self.tallies.costs {
             push(out, &cost_line(&name(answerer, *budget), cost));
+        }
+        if self.tallies.peak_kib > 0 {
+            let mib = self.tallies.peak_kib / 1_024;
+            push(
+                out,
+                &format!(
+                    "\nThe run that compacted and asked held at most {mib} MiB, transcripts and questions included."
+                ),
+            );
         }
         out.push('\n');
     }
@@ -281,14 +291,19 @@ fn cost_line(name: &str, cost: &Cost) -> String {
     let (median, late, longest) = cost.micros;
     let ratio = |rate: &Rate| if rate.of == 0 { "–".to_owned() } else { format!("{:.2}", rate.share()) };
     format!(
-        "| {name} | {} | {}, {}, {} | {} | {} | {} |",
+        "| {name} | {} | {}, {}, {} | {} | {} | {} | {} |",
         cost.compactions,
         ms(median),
         ms(late),
         ms(longest),
         ms(cost.micros_per_100k),
         ratio(&cost.store),
-        ratio(&cost.fabricated)
+        ratio(&cost.fabricated),
+        if cost.honest.of == 0 {
+            "–".to_owned()
+        } else {
+            format!("{} of {}", cost.honest.hits, cost.honest.of)
+        }
     )
 }
 

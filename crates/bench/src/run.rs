@@ -1,5 +1,6 @@
 //! Runs: every question is put to every answerer under every condition.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,10 +14,11 @@ use crate::decay::Decay;
 use crate::literal::Reader;
 use crate::messages::{self, Message};
 use crate::product::{self, Asking, Ready};
-use crate::question::{Question, Role};
+use crate::protocol::{Answered, Measured};
+use crate::question::{Expect, Gold, Question, Role};
 use crate::reply::{Condition, Put, Reply, Verdict, micros};
 use crate::seed::Seed;
-use crate::session::{Format, Session, Speaker};
+use crate::session::{Format, Kind, Session, Speaker};
 use crate::{loss, protocol, read, tokens};
 
 /// What came of compacting one transcript.
@@ -44,6 +46,9 @@ pub struct Compaction {
     pub written_tokens: u64,
     /// Typed literals in what it wrote that stand nowhere in the transcript.
     pub fabricated: u64,
+    /// Where the compactor says how many calls are left out: that number, and the true one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<(u64, u64)>,
 }
 
 /// A line of a file of replies.
@@ -56,6 +61,11 @@ pub enum Line {
     Compaction(Compaction),
     /// What is left of the beginning after several compactions.
     Decay(Decay),
+    /// The most memory that a run has held, in KiB.
+    Peak {
+        /// KiB.
+        kib: u64,
+    },
 }
 
 /// What is run.
@@ -71,8 +81,8 @@ pub struct Plan {
     pub most: usize,
     /// Whether baselines are run.
     pub baselines: bool,
-    /// A compactor to be measured: its name and the command that speaks the protocol.
-    pub command: Option<(String, String)>,
+    /// A compactor to be measured.
+    pub measured: Option<Measured>,
 }
 
 /// Puts `questions` about the transcripts below `root`; replies go to `out`, progress to `tell`.
@@ -139,6 +149,11 @@ impl<'a> One<'a> {
         if self.plan.baselines {
             self.baselines(&before)?;
             self.recorded()?;
+        }
+        for (own, &budget) in
+            self.plan.measured.iter().flat_map(|own| self.plan.budgets.iter().map(move |at| (own, at)))
+        {
+            self.measured(&before, own, budget)?;
         }
         Ok(())
     }
@@ -252,6 +267,7 @@ impl<'a> One<'a> {
             store_bytes: cost.store.and_then(|dir| dir_bytes(dir).ok()),
             written_tokens: written,
             fabricated,
+            left_out: left_out(self.session, after),
         };
         self.line(&Line::Compaction(compaction))
     }
@@ -280,27 +296,38 @@ impl<'a> One<'a> {
                 self.read(&Reader::new(before, &after), baseline.name(), budget)?;
             }
         }
-        if let Some((name, command)) = self.plan.command.clone() {
-            for budget in self.plan.budgets.clone() {
-                self.measured(before, (&name, &command), budget)?;
-            }
-        }
         Ok(())
     }
 
     /// A compactor behind a command.
-    fn measured(&mut self, before: &[Message], own: (&str, &str), budget: u32) -> io::Result<()> {
-        let (name, command) = own;
+    fn measured(&mut self, before: &[Message], own: &Measured, budget: u32) -> io::Result<()> {
         let allowed = size(before).saturating_mul(u64::from(budget)) / 100;
+        let dir = tempfile::tempdir()?;
         let start = Instant::now();
-        match protocol::compact(command, before, allowed) {
-            Ok(after) => {
-                let cost = Cost { budget: Some(budget), micros: micros(start.elapsed()), store: None };
-                self.note(before, &after, name, &cost)?;
-                self.read(&Reader::new(before, &after), name, Some(budget))
+        let after = match protocol::compact(&own.compact, dir.path(), before, allowed) {
+            Ok(after) => after,
+            Err(error) => {
+                (self.tell)(&format!("{}: {}: {error}", self.session.name, own.name));
+                return Ok(());
+            }
+        };
+        let store = own.answer.is_some().then_some(dir.path());
+        let cost = Cost { budget: Some(budget), micros: micros(start.elapsed()), store };
+        self.note(before, &after, &own.name, &cost)?;
+        self.read(&Reader::new(before, &after), &own.name, Some(budget))?;
+        let Some(command) = &own.answer else { return Ok(()) };
+        let start = Instant::now();
+        match protocol::answer(command, dir.path(), self.questions) {
+            Ok(answers) => {
+                let mean = micros(start.elapsed()) / u64::try_from(answers.len().max(1)).unwrap_or(1);
+                let questions = self.questions.iter();
+                questions.zip(answers).try_for_each(|(question, answer)| {
+                    let reply = answered(question, own, answer);
+                    self.line(&Line::Reply(Reply { budget: Some(budget), micros: mean, ..reply }))
+                })
             }
             Err(error) => {
-                (self.tell)(&format!("{}: {name}: {error}", self.session.name));
+                (self.tell)(&format!("{}: {}: {error}", self.session.name, own.name));
                 Ok(())
             }
         }
@@ -336,6 +363,25 @@ impl<'a> One<'a> {
     }
 }
 
+/// What a command said, as a reply.
+fn answered(question: &Question, own: &Measured, answer: Answered) -> Reply {
+    let said = |gold: &Gold| answer.speaker.as_ref().is_none_or(|speaker| *speaker == gold.speaker);
+    let holds = |gold: &Gold| answer.text.contains(&gold.text) && said(gold);
+    let shown = match question.expect {
+        Expect::AllCited | Expect::Order(_) => question.gold.iter().all(holds),
+        _ => question.gold.is_empty() || question.gold.iter().any(holds),
+    };
+    Reply {
+        condition: Condition::Retrieval,
+        literal: None,
+        shown: Some(shown),
+        tokens: tokens::count(&answer.text),
+        answer: answer.answer,
+        values: answer.values,
+        ..literal(question, &own.name, None, answer.verdict)
+    }
+}
+
 /// Citations of a compacted context name bytes of it: they are read again there.
 fn checked(mut reply: Reply, question: &Question, file: &[u8]) -> Reply {
     for cited in &mut reply.citations {
@@ -364,6 +410,7 @@ fn literal(question: &Question, answerer: &str, budget: Option<u32>, verdict: Ve
         verdict,
         reading: None,
         literal: Some(verdict == Verdict::Supported),
+        shown: None,
         answer: None,
         values: Vec::new(),
         citations: Vec::new(),
@@ -375,20 +422,37 @@ fn literal(question: &Question, answerer: &str, budget: Option<u32>, verdict: Ve
 
 /// The tokens that a compactor wrote itself, and the typed literals among them that the transcript does not hold.
 fn invented(session: &Session, before: &[Message], after: &[Message]) -> (u64, u64) {
-    let known: std::collections::BTreeSet<String> = before.iter().map(Message::text).collect();
+    let known: BTreeSet<String> = before.iter().map(Message::text).collect();
     let own = after.iter().map(Message::text).filter(|text| !known.contains(text));
     let (mut written, mut fabricated) = (0, 0);
     for text in own {
         written += tokens::count(&text);
+        let text = product::without_pointers(&text);
         let typed =
             literals_in(&text).filter(|literal| !literal.chars().all(|c| c.is_ascii_digit() || c == '.'));
-        let typed = typed.filter(|literal| !protocol::is_pointer(literal));
         let unknown = typed
             .map(|literal| literal.trim_end_matches(['.', ',', ':', '…']))
             .filter(|literal| session.lacks(literal));
         fabricated += u64::try_from(unknown.count()).unwrap_or(u64::MAX);
     }
     (written, fabricated)
+}
+
+/// The calls that a summary says are left out, and those that are: of what the agent still had before.
+fn left_out(session: &Session, after: &[Message]) -> Option<(u64, u64)> {
+    let declared = after.iter().find_map(|message| product::declared_calls(&message.text()))?;
+    let kept: BTreeSet<&str> =
+        after.iter().flat_map(|own| &own.tool_calls).map(|call| call.id.as_str()).collect();
+    let boundary = session.boundaries.last().copied().unwrap_or(0);
+    let had = session.events.iter().filter(|event| event.record > boundary);
+    let ids: BTreeSet<&str> = had
+        .filter_map(|event| match &event.kind {
+            Kind::Call { id, .. } => Some(id.as_str()),
+            _ => None,
+        })
+        .collect();
+    let gone = ids.iter().filter(|id| !kept.contains(**id)).count();
+    Some((declared, u64::try_from(gone).unwrap_or(u64::MAX)))
 }
 
 fn dir_bytes(dir: &Path) -> io::Result<u64> {

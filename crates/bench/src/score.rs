@@ -59,6 +59,7 @@ pub fn score(question: &Question, reply: &Reply, file: &[u8]) -> Scored {
         Expect::AllCited => covered == question.gold.len(),
         _ => question.gold.is_empty() || covered > 0,
     };
+    let shown = reply.shown.unwrap_or(shown);
     let mark = match (reply.literal, mark(question, reply, shown)) {
         (Some(true), _) => Mark::Exact,
         (Some(false), _) => Mark::Withheld,
@@ -214,6 +215,7 @@ mod tests {
             verdict,
             reading: None,
             literal: None,
+            shown: None,
             answer: Some(answer.into()),
             values: Vec::new(),
             citations,

@@ -106,6 +106,8 @@ pub struct Cost {
     pub store: Rate,
     /// Literals that stand nowhere in the transcript, among 1,000 tokens written.
     pub fabricated: Rate,
+    /// Compactions whose number of calls left out is the true one, of those that name one.
+    pub honest: Rate,
 }
 
 /// All tallies.
@@ -118,6 +120,9 @@ pub struct Tallies {
     /// What is left of the beginning, by compactor and number of compactions.
     #[serde(default)]
     pub decays: Vec<(String, usize, Left)>,
+    /// The most memory that a run has held, in KiB.
+    #[serde(default)]
+    pub peak_kib: u64,
 }
 
 /// What is left of the beginning after several compactions.
@@ -309,6 +314,7 @@ pub struct Tallying {
     rows: BTreeMap<Group, Tally>,
     costs: BTreeMap<(String, Option<u32>), Vec<Compaction>>,
     decays: BTreeMap<(String, usize), (Trials, Left)>,
+    peak_kib: u64,
 }
 
 impl Tallying {
@@ -337,6 +343,11 @@ impl Tallying {
         own.1.sessions += 1;
     }
 
+    /// Adds the memory of a run.
+    pub fn peak(&mut self, kib: u64) {
+        self.peak_kib = self.peak_kib.max(kib);
+    }
+
     /// What it all came to.
     pub fn finish(&self) -> Tallies {
         let rows = self.rows.iter().map(|(group, tally)| (group.clone(), tally.row())).collect();
@@ -345,7 +356,7 @@ impl Tallying {
         let decays = self.decays.iter().map(|((name, generations), (trials, left))| {
             (name.clone(), *generations, Left { exact: trials.rate(), ..left.clone() })
         });
-        Tallies { rows, costs, decays: decays.collect() }
+        Tallies { rows, costs, decays: decays.collect(), peak_kib: self.peak_kib }
     }
 }
 
@@ -354,12 +365,16 @@ fn cost(all: &[Compaction]) -> Cost {
     times.sort_unstable();
     let at = |part: usize| times.get((times.len() * part / 100).min(times.len().saturating_sub(1))).copied();
     let (mut kept, mut store, mut fabricated) = (Trials::default(), Trials::default(), Trials::default());
+    let mut honest = Trials::default();
     for own in all {
         kept.add(&own.project, own.tokens_after, own.tokens_before);
         if let Some(bytes) = own.store_bytes {
             store.add(&own.project, bytes, own.bytes);
         }
         fabricated.add(&own.project, own.fabricated * 1_000, own.written_tokens);
+        if let Some((declared, gone)) = own.left_out {
+            honest.try_one(&own.project, declared == gone);
+        }
     }
     let tokens: u64 = all.iter().map(|own| own.tokens_before).sum();
     let micros: u64 = times.iter().sum();
@@ -370,6 +385,7 @@ fn cost(all: &[Compaction]) -> Cost {
         micros_per_100k: micros.saturating_mul(100_000) / tokens.max(1),
         store: store.rate(),
         fabricated: fabricated.rate(),
+        honest: honest.rate(),
     }
 }
 

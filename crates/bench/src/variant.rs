@@ -45,7 +45,10 @@ fn about(ground: &Ground<'_>, name: &str, edits: Vec<Edit>, pairs: Vec<(Family, 
         asked.variant = Some(variant.clone());
         let of = asked.id.clone();
         found.push(asked);
-        found.extend(twin.map(|twin| Question { twin_of: Some(of), variant: Some(variant.clone()), ..twin }));
+        // That a rule is asked for in one state alone cannot be said in the plain phrasings.
+        let bare =
+            |twin| Question { twin_of: Some(of), variant: Some(variant.clone()), plain: Vec::new(), ..twin };
+        found.extend(twin.map(bare));
     }
     found
 }

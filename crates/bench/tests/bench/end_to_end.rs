@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use strongroom_bench::corpus::{self, Disclosure, Making};
 use strongroom_bench::judge::judge;
+use strongroom_bench::protocol::Measured;
 use strongroom_bench::question::{Expect, Question, Role};
 use strongroom_bench::reply::Condition;
 use strongroom_bench::report::{Made, plot};
@@ -78,7 +79,7 @@ fn a_run_on_the_examples_has_no_silent_error() {
         plain: false,
         most: usize::MAX,
         baselines: true,
-        command: Some(("echo".into(), "cat".into())),
+        measured: Some(Measured { name: "echo".into(), compact: "cat".into(), answer: None }),
     };
     let mut replies = Vec::new();
     run(&examples(), &questions, &plan, &mut replies, &mut |_| {}).unwrap();
