@@ -22,7 +22,7 @@ const ENDINGS: [(&str, Ending); 5] = [
 const CUT_MARKS: [&str; 4] =
     [" characters truncated]", " lines truncated]", " tokens truncated", " chars truncated"];
 
-/// What harnesses and editors of context leave where a result stood: Claude Code and OpenCode, LangChain.
+/// What harnesses and editors of context leave where a result stood: Claude Code and `OpenCode`, `LangChain`.
 const PLACEHOLDERS: [&str; 3] =
     ["[Old tool result content cleared]", "[Old tool result content cleared to save context]", "[cleared]"];
 
