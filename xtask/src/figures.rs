@@ -40,26 +40,41 @@ const SOURCES: &[&[&str]] = &[
 /// The measurement of speed, which takes the folder.
 const SPEED: &[&str] = &["run", "--release", "-p", "strongroom", "--example", "evidence_speed", "--"];
 
-/// Prints the table on evidence, as Markdown; what failed is told and has no rows.
+/// The table on evidence, as Markdown. What a test stated before it failed stands in it, and the failure below.
 ///
 /// # Errors
-/// A message where a program cannot be started or fails.
+/// A message where a program cannot be started.
 pub(crate) fn evidence(folder: &Path) -> Result<String, String> {
     let mut rows = Vec::new();
-    for source in SOURCES {
-        rows.extend(figures(&output(Command::new("cargo").args(*source))?));
+    let mut failed = Vec::new();
+    let mut speed = Command::new("cargo");
+    speed.args(SPEED).arg(folder);
+    let tests = SOURCES.iter().map(|source| {
+        let mut command = Command::new("cargo");
+        command.args(*source);
+        command
+    });
+    for mut command in tests.chain([speed]) {
+        let (text, succeeded) = output(&mut command)?;
+        rows.extend(figures(&text));
+        if !succeeded {
+            failed.push(format!("{command:?}"));
+        }
     }
-    rows.extend(figures(&output(Command::new("cargo").args(SPEED).arg(folder))?));
     let line = |program: &str, arguments: &[&str]| output(Command::new(program).args(arguments));
-    let (date, commit) = (line("date", &["-u", "+%F"])?, line("git", &["describe", "--always", "--dirty"])?);
-    Ok(table(&format!("{}, commit {}", date.trim(), commit.trim()), &rows))
+    let (date, commit) =
+        (line("date", &["-u", "+%F"])?.0, line("git", &["describe", "--always", "--dirty"])?.0);
+    let mut text = table(&format!("{}, commit {}", date.trim(), commit.trim()), &rows);
+    for command in failed {
+        let _ = writeln!(text, "\nFailed: {command}");
+    }
+    Ok(text)
 }
 
-/// What a program printed.
-fn output(command: &mut Command) -> Result<String, String> {
+/// What a program printed, and whether it succeeded.
+fn output(command: &mut Command) -> Result<(String, bool), String> {
     let ran = command.stderr(Stdio::inherit()).output().map_err(|why| format!("{command:?}: {why}"))?;
-    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
-    if ran.status.success() { Ok(text) } else { Err(format!("{command:?} failed:\n{text}")) }
+    Ok((String::from_utf8_lossy(&ran.stdout).into_owned(), ran.status.success()))
 }
 
 /// The figures in what was printed, in order.

@@ -110,7 +110,7 @@ fn could_be<'s>(hole: &Hole, row: &Row<'s>, clause: &Compiled<'_>, positions: &P
             let window = Window::read(field, atom);
             // The lines of a lost original have numbers of their own.
             let lost = hole.kind == HoleKind::OriginalGone;
-            let window = window.filter(|window| !lost || positions.is_here(window, row));
+            let window = window.filter(|window| !lost || window.is_in_source_of(row));
             window.map_or(Truth::Maybe, |window| positions.test(&window, row))
         })),
         Field::Session => term.meets_whole(Some(session_of(row.view, row.start.record))),

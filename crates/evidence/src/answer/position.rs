@@ -30,6 +30,13 @@ impl Window {
         let side = if field == Field::From { Side::From } else { Side::To };
         Place::read(field, atom, 0).ok().map(|place| Self { side, place })
     }
+
+    /// Whether its place lies in the row's source, as far as it has lines.
+    pub(super) fn is_in_source_of(&self, row: &Row<'_>) -> bool {
+        let Place::Record(line) = self.place else { return true };
+        let last = row.view.index.records.last().and_then(|record| record.line);
+        last.is_none_or(|last| line <= last)
+    }
 }
 
 /// How two rows lie to one another.
@@ -108,13 +115,6 @@ impl<'s> Positions<'s> {
             }
             (Place::Compaction(n), side) => self.test_compaction(n, side, row),
         }
-    }
-
-    /// Whether the place of a window lies in the row's source, as far as it has lines.
-    pub(super) fn is_here(&self, window: &Window, row: &Row<'_>) -> bool {
-        let Place::Record(line) = window.place else { return true };
-        let last = row.view.index.records.last().and_then(|record| record.line);
-        last.is_none_or(|last| line <= last)
     }
 
     fn test_compaction(&self, n: u32, side: Side, row: &Row<'_>) -> Truth {

@@ -61,8 +61,8 @@ fn a_sample_of_absences_and_presences_is_answered_rightly() {
 #[test]
 #[ignore = "asks thousands of questions of every real session; minutes"]
 fn all_absences_and_presences_are_answered_rightly() {
-    let (absent, present) = run(&EVERYTHING).unwrap_or((2_000, 2_000));
-    assert!(absent >= 2_000 && present >= 2_000, "{absent} absences, {present} presences");
+    let (absent, present) = run(&EVERYTHING).unwrap_or((2_000, 1_500));
+    assert!(absent >= 2_000 && present >= 1_500, "{absent} absences, {present} presences");
 }
 
 /// Asks everything; the numbers of absences and presences, where there are sessions.
