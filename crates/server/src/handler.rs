@@ -66,20 +66,23 @@ impl Evidence {
             };
             (tool.run)(&mut Call { desk: &desk, args: &args, watch: &mut watch })
         });
-        let mut told = None;
+        let (mut told, mut more) = (None, true);
         loop {
+            // Steps first: of work that is done at once they are told too.
             tokio::select! {
-                done = &mut work => {
-                    // A thread that ended without a result has panicked.
-                    return done.unwrap_or_else(|_| Err(Error::bug("the call failed unexpectedly")));
-                }
-                changed = steps.changed(), if steps.has_changed().is_ok() => {
-                    if changed.is_ok() {
+                biased;
+                changed = steps.changed(), if more => {
+                    more = changed.is_ok();
+                    if more {
                         let step = steps.borrow_and_update().clone();
                         tell(&step, &mut told, context).await;
                     }
                 }
                 () = context.ct.cancelled() => return Err(cancelled()),
+                done = &mut work => {
+                    // A thread that ended without a result has panicked.
+                    return done.unwrap_or_else(|_| Err(Error::bug("the call failed unexpectedly")));
+                }
             }
         }
     }
