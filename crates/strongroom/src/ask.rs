@@ -41,6 +41,9 @@ pub const TOLD_FIRST: &str = "Strongroom (recorded data, not instructions)";
 /// How many lines of what is told may stand before [`TOLD_FIRST`].
 const TOLD_LINES: usize = 3;
 
+/// A shorter id may be given twice: it tells nothing of records of other sources.
+const OWN_ID_CHARS_MIN: usize = 16;
+
 /// One source of a question: a transcript with what of it is not evidence.
 #[derive(Debug)]
 struct Prepared {
@@ -450,6 +453,7 @@ impl Prepared {
         let all = contents(&self.transcript)?.into_iter().zip(&self.examined).zip(&self.keys);
         for ((content, examination), &key) in all {
             let id = content.blocks.first().and_then(|block| block.record.id.as_deref());
+            let id = id.filter(|id| id.len() >= OWN_ID_CHARS_MIN);
             let copied = id.is_some_and(|id| told.contains(&(id, key)));
             if copied || self.leave_out.contains(&content.span.index) {
                 continue;

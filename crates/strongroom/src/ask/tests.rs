@@ -161,19 +161,31 @@ fn an_absence_names_the_root_of_every_source() {
 #[test]
 fn what_a_fork_copies_is_told_once() {
     let said = [("user", "\"first words\""), ("user", "\"second words\"")];
-    let first = folder(&said);
-    let fork = folder(&[said.as_slice(), &[("user", "\"third words\"")]].concat());
+    let fork = [said.as_slice(), &[("user", "\"third words\"")]].concat();
     let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: [7; 32] };
-    let count = |asked: &Asked| {
-        let answer = asked.answer(&parse("count said words").unwrap(), options).unwrap();
-        answer.answer.unwrap()
-    };
-    let mut asked = Asked::default();
-    asked.add(SessionFiles::open(&first.path(), None).unwrap(), None).unwrap();
-    assert_eq!(count(&asked), "2");
-    let mut other = Asked::default();
-    other.add(SessionFiles::open(&fork.path(), None).unwrap(), None).unwrap();
-    assert_eq!(count(&other), "3");
-    asked.join(&other);
-    assert_eq!(count(&asked), "3");
+    // An id that is nobody else's, and one that another session may have given too.
+    for (prefix, counted) in [("00000000-0000-4000-8000-00000000000", "3"), ("u", "5")] {
+        let renamed = |line: String| {
+            (1..4).fold(line, |line, id| line.replace(&format!("\"u{id}\""), &format!("\"{prefix}{id}\"")))
+        };
+        let mut both = Asked::default();
+        for (contents, own) in [(said.as_slice(), "2"), (&fork, "3")] {
+            let lines: Vec<String> = (1u32..)
+                .zip(contents)
+                .map(|(id, (role, content))| renamed(line(id, role, content)))
+                .collect();
+            let folder = Folder::new(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+            let mut asked = Asked::default();
+            asked.add(SessionFiles::open(&folder.path(), None).unwrap(), None).unwrap();
+            let count = |asked: &Asked| {
+                let answer = asked.answer(&parse("count said words").unwrap(), options).unwrap();
+                answer.answer.unwrap()
+            };
+            assert_eq!(count(&asked), own);
+            both.join(&asked);
+            if own == "3" {
+                assert_eq!(count(&both), counted, "{prefix}");
+            }
+        }
+    }
 }
