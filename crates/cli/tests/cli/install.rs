@@ -240,3 +240,40 @@ fn hooks_that_are_turned_off_are_told() {
     home.write(".codex/config.toml", "[features]\nhooks = false\n");
     assert!(install(&home, &["codex"]).ends(0).stderr.contains("features.hooks"));
 }
+
+/// The hooks of a settings file, each with its event, its matcher, its time and the words behind the program.
+fn hooks_of(settings: &Value) -> Vec<(String, String, u64, String)> {
+    let mut all = Vec::new();
+    for (event, groups) in settings["hooks"].as_object().unwrap() {
+        for group in groups.as_array().unwrap() {
+            let handler = &group["hooks"][0];
+            let words = handler["command"].as_str().unwrap().split(" hook ").last().unwrap().to_owned();
+            let matcher = group["matcher"].as_str().unwrap_or_default().to_owned();
+            all.push((event.clone(), matcher, handler["timeout"].as_u64().unwrap(), words));
+        }
+    }
+    all
+}
+
+#[test]
+fn the_folders_hold_what_install_puts_in() {
+    let home = Home::new();
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations");
+    for (agent, installed, folder) in [
+        ("claude-code", ".claude/settings.json", "claude-code/hooks/hooks.json"),
+        ("codex", ".codex/hooks.json", "codex/hooks.json"),
+    ] {
+        install(&home, &[agent]).ends(0);
+        assert_eq!(hooks_of(&json(&home.path(installed))), hooks_of(&json(&folders.join(folder))), "{agent}");
+    }
+    let server = &json(&folders.join("claude-code/.mcp.json"))["mcpServers"]["strongroom"];
+    assert_eq!((&server["command"], &server["args"]), (&json!("strongroom"), &json!(["mcp"])));
+    let config: toml_edit::DocumentMut = text(&folders.join("codex/config.toml")).parse().unwrap();
+    assert_eq!(config["mcp_servers"]["strongroom"]["command"].as_str(), Some("strongroom"));
+    for plugin in ["claude-code", "claude-code-function-hook"] {
+        let manifest = json(&folders.join(plugin).join(".claude-plugin/plugin.json"));
+        assert!(manifest["name"].as_str().unwrap().starts_with("strongroom"), "{manifest}");
+    }
+    let skill = text(&folders.join("claude-code/skills/ask-the-record/SKILL.md"));
+    assert!(skill.starts_with("---\nname: ask-the-record\ndescription: "), "an agent chooses it by its head");
+}
