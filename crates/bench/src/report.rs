@@ -1,5 +1,6 @@
 //! The report: one table and one plot that are read in ten seconds, and what stands behind them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
@@ -221,29 +222,33 @@ impl Scores {
 
     /// By class of evidence and by age.
     fn strata(&self, out: &mut String) {
-        for (title, of) in [
-            ("class of evidence", (|row: &Row| row.by_class.clone()) as fn(&Row) -> _),
-            ("compactions of the agent since", |row: &Row| row.by_age.clone()),
-        ] {
-            push(out, &format!("## By {title}: exact answers\n\n| | | |\n|---|---|--:|"));
-            for (group, row) in
-                self.tallies.rows.iter().filter(|(group, _)| !group.condition.is_loss() && !group.plain)
-            {
-                for (stratum, rate) in of(row) {
-                    let own = name(&group.answerer, group.budget);
-                    push(
-                        out,
-                        &format!(
-                            "| {own}, {} | {stratum} | {} of {} |",
-                            group.condition.words(),
-                            percent(&rate),
-                            rate.of
-                        ),
-                    );
-                }
-            }
-            out.push('\n');
+        self.stratum("class of evidence", |row| &row.by_class, out);
+        self.stratum("compactions of the agent since", |row| &row.by_age, out);
+    }
+
+    fn stratum(&self, title: &str, of: fn(&Row) -> &BTreeMap<String, Rate>, out: &mut String) {
+        let own = |group: &Group| !group.condition.is_loss() && !group.plain;
+        let rows: Vec<&(Group, Row)> = self.tallies.rows.iter().filter(|(group, _)| own(group)).collect();
+        let columns: BTreeSet<&String> = rows.iter().flat_map(|(_, row)| of(row).keys()).collect();
+        push(out, &format!("## By {title}: exact answers\n"));
+        let heads: Vec<&str> = columns.iter().map(|column| column.as_str()).collect();
+        push(out, &format!("| | {} |\n|---|{}", heads.join(" | "), "--:|".repeat(heads.len())));
+        for (group, row) in rows {
+            let cells: Vec<String> = columns
+                .iter()
+                .map(|&column| {
+                    let rate = of(row).get(column).copied().unwrap_or_default();
+                    if rate.of == 0 {
+                        "–".to_owned()
+                    } else {
+                        format!("{} of {}", percent(&rate), thousands(rate.of))
+                    }
+                })
+                .collect();
+            let who = name(&group.answerer, group.budget);
+            push(out, &format!("| {who}, {} | {} |", group.condition.words(), cells.join(" | ")));
         }
+        out.push('\n');
     }
 
     fn decays(&self, out: &mut String) {
@@ -342,58 +347,99 @@ const READING: &str = "## How to read this
 - `docs/benchmark-protocol.md` tells how another compactor is measured.
 ";
 
+/// A point of the plot.
+struct Point {
+    x: f64,
+    y: f64,
+    fill: &'static str,
+    label: String,
+}
+
 /// The plot as SVG: exact answers against tokens kept.
 pub fn plot(scores: &Scores) -> String {
-    const WIDTH: f64 = 720.0;
+    const WIDTH: f64 = 760.0;
     const HEIGHT: f64 = 440.0;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n"
     );
-    let x = |kept: f64| 60.0 + kept.min(1.0).sqrt() * 600.0;
-    let y = |exact: f64| 390.0 - exact * 350.0;
+    axes(&mut out);
+    let mut labels: Vec<(f64, f64)> = Vec::new();
+    for point in points(scores) {
+        label(&point, &mut labels, &mut out);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Where a share of tokens stands; small shares are told apart.
+fn across(kept: f64) -> f64 {
+    60.0 + kept.clamp(0.0, 1.0).sqrt() * 640.0
+}
+
+/// Where a share of exact answers stands.
+fn up(exact: f64) -> f64 {
+    390.0 - exact * 350.0
+}
+
+fn axes(out: &mut String) {
     for tick in [0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0] {
+        let x = across(tick);
+        let share = tick * 100.0;
         push(
-            &mut out,
+            out,
             &format!(
-                "<line x1=\"{0:.1}\" y1=\"390\" x2=\"{0:.1}\" y2=\"40\" stroke=\"#eee\"/><text x=\"{0:.1}\" y=\"406\" text-anchor=\"middle\">{1:.0} %</text>",
-                x(tick),
-                tick * 100.0
+                "<line x1=\"{x:.1}\" y1=\"390\" x2=\"{x:.1}\" y2=\"40\" stroke=\"#eee\"/><text x=\"{x:.1}\" y=\"406\" text-anchor=\"middle\">{share:.0} %</text>"
             ),
         );
     }
     for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let y = up(tick);
+        let (share, base) = (tick * 100.0, y + 4.0);
         push(
-            &mut out,
+            out,
             &format!(
-                "<line x1=\"60\" y1=\"{0:.1}\" x2=\"660\" y2=\"{0:.1}\" stroke=\"#eee\"/><text x=\"52\" y=\"{1:.1}\" text-anchor=\"end\">{2:.0} %</text>",
-                y(tick),
-                y(tick) + 4.0,
-                tick * 100.0
+                "<line x1=\"60\" y1=\"{y:.1}\" x2=\"700\" y2=\"{y:.1}\" stroke=\"#eee\"/><text x=\"52\" y=\"{base:.1}\" text-anchor=\"end\">{share:.0} %</text>"
             ),
         );
     }
-    out.push_str("<text x=\"360\" y=\"430\" text-anchor=\"middle\">tokens kept</text>\n<text x=\"60\" y=\"24\" font-weight=\"bold\">Exact answers against tokens kept (filled: with retrieval)</text>\n");
+    out.push_str("<text x=\"380\" y=\"430\" text-anchor=\"middle\">tokens kept</text>\n<text x=\"60\" y=\"24\" font-weight=\"bold\">Exact answers against tokens kept (filled: with retrieval)</text>\n");
+}
+
+/// The points, highest first, so that labels can be moved down where they meet.
+fn points(scores: &Scores) -> Vec<Point> {
+    let mut found = Vec::new();
     for (answerer, budget, cost) in &scores.tallies.costs {
-        for condition in [Condition::Context, Condition::Retrieval] {
-            let Some(row) = scores.row(answerer, *budget, condition).filter(|row| row.exact.of > 0) else {
-                continue;
-            };
-            let fill = if condition == Condition::Retrieval { "#0a6" } else { "white" };
-            let (px, py) = (x(cost.kept.share()), y(row.exact.share()));
-            let (anchor, dx) = if px > 480.0 { ("end", -8.0) } else { ("start", 8.0) };
-            push(
-                &mut out,
-                &format!(
-                    "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"5\" fill=\"{fill}\" stroke=\"#0a6\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
-                    px + dx,
-                    py - 4.0,
-                    name(answerer, *budget).replace('&', "&amp;").replace('<', "&lt;")
-                ),
-            );
+        for (condition, fill) in [(Condition::Context, "white"), (Condition::Retrieval, "#0a6")] {
+            let row = scores.row(answerer, *budget, condition).filter(|row| row.exact.of > 0);
+            found.extend(row.map(|row| Point {
+                x: across(cost.kept.share()),
+                y: up(row.exact.share()),
+                fill,
+                label: name(answerer, *budget).replace('&', "&amp;").replace('<', "&lt;"),
+            }));
         }
     }
-    out.push_str("</svg>\n");
-    out
+    found.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
+    found
+}
+
+/// Draws a point with its label, below those that stand there already.
+fn label(point: &Point, labels: &mut Vec<(f64, f64)>, out: &mut String) {
+    const LINE: f64 = 14.0;
+    const WIDTH: f64 = 190.0;
+    let Point { x, y, fill, label } = point;
+    let (anchor, start) = if *x > 480.0 { ("end", x - 9.0) } else { ("start", x + 9.0) };
+    let mut line = y + 4.0;
+    while labels.iter().any(|(other, at)| (other - start).abs() < WIDTH && (at - line).abs() < LINE) {
+        line += LINE;
+    }
+    labels.push((start, line));
+    push(
+        out,
+        &format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{fill}\" stroke=\"#0a6\"/><text x=\"{start:.1}\" y=\"{line:.1}\" text-anchor=\"{anchor}\">{label}</text>"
+        ),
+    );
 }
 
 #[cfg(test)]

@@ -64,7 +64,10 @@ pub fn score(question: &Question, reply: &Reply, file: &[u8]) -> Scored {
         (Some(true), _) => Mark::Exact,
         (Some(false), _) => Mark::Withheld,
         (None, Mark::Withheld) if question.open => Mark::RightlyRefused,
-        (None, mark) if reply.condition.is_loss() => of_loss(reply, mark),
+        (None, mark) if reply.condition.is_loss() => {
+            let part = question.expect == Expect::AllCited && covered > 0;
+            of_loss(reply, mark, part)
+        }
         (None, mark) => mark,
     };
     Scored {
@@ -148,10 +151,12 @@ fn of_lost(reply: &Reply) -> Mark {
     }
 }
 
-/// Where evidence is gone on purpose, to say so is right, and to deny is a silent error; what was kept may be shown.
-fn of_loss(reply: &Reply, mark: Mark) -> Mark {
+/// Where evidence is gone on purpose, to say so is right, and to deny is a silent error; what was kept may be shown, and
+/// of a list a part, where the answer names what is missing beside it.
+fn of_loss(reply: &Reply, mark: Mark, part: bool) -> Mark {
     match (reply.verdict, mark) {
         (Verdict::Insufficient, Mark::Withheld) => Mark::RightlyRefused,
+        (Verdict::Supported, Mark::Silent) if part && !reply.missing.is_empty() => Mark::RightlyRefused,
         (_, mark) => mark,
     }
 }

@@ -403,3 +403,24 @@ pub fn exact_of_target(row: &Row) -> Rate {
         ..sum
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_drawn_over_projects_and_always_the_same() {
+        let mut trials = Trials::default();
+        for (project, hits) in [("a", 10), ("b", 0), ("c", 5)] {
+            trials.add(project, hits, 10);
+        }
+        let rate = trials.rate();
+        assert_eq!((rate.hits, rate.of), (15, 30));
+        assert!(rate.low < rate.share() && rate.share() < rate.high, "{rate:?}");
+        assert_eq!(rate, trials.rate());
+        let mut one = Trials::default();
+        one.add("a", 10, 10);
+        assert!((one.rate().low - 1.0).abs() < f64::EPSILON);
+        assert_eq!(Trials::default().rate().of, 0);
+    }
+}
