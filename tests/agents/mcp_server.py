@@ -316,12 +316,18 @@ async def over_http(world: World, mode: str) -> AsyncIterator[Client]:
         yield await stack.enter_async_context(Client(transport, mode=mode))
 
 
+async def post(url: str, **request: Any) -> httpx.Response:
+    """One request on a connection of its own: a server may hang up on those it turns away."""
+    async with httpx.AsyncClient(timeout=PATIENCE) as http:
+        return await http.post(url, **request)
+
+
 async def no_leave(world: World) -> None:
     """Who has no token, comes from elsewhere or calls the server by another name is turned away."""
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
     hello["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     good = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json, text/event-stream"}
-    async with listening(world) as (url, _), httpx.AsyncClient(timeout=PATIENCE) as http:
+    async with listening(world) as (url, _):
         port = url.split(":")[2].split("/")[0]
         cases: list[tuple[str, dict[str, str], int]] = [
             ("with leave", {}, 200),
@@ -337,29 +343,29 @@ async def no_leave(world: World) -> None:
             ("by a foreign name and port", {"Host": f"evil.example:{port}"}, 403),
         ]
         for name, changed, status in cases:
-            answer = await http.post(url, json=hello, headers=good | changed)
+            answer = await post(url, json=hello, headers=good | changed)
             check(answer.status_code == status, f"{name}: {answer.status_code} {answer.text[:200]}")
-        elsewhere = await http.post(url.replace("/mcp", "/other"), json=hello, headers=good)
+        elsewhere = await post(url.replace("/mcp", "/other"), json=hello, headers=good)
         check(elsewhere.status_code == 404, elsewhere.status_code)
         for body in (b"", b"no json", b"[" * 50_000, b"\xff\xfe", b"{}"):
-            answer = await http.post(url, content=body, headers=good | {"Content-Type": "application/json"})
+            answer = await post(url, content=body, headers=good | {"Content-Type": "application/json"})
             check(400 <= answer.status_code < 500, f"{body[:20]!r}: {answer.status_code}")
         try:
             huge = b'"' + b"x" * 3_000_000 + b'"'
-            answer = await http.post(url, content=huge, headers=good | {"Content-Type": "application/json"})
+            answer = await post(url, content=huge, headers=good | {"Content-Type": "application/json"})
             check(answer.status_code == 413, answer.status_code)
         except httpx.TransportError:
             # The server may have hung up before all of it was sent.
             pass
-        check((await http.post(url, json=hello, headers=good)).status_code == 200, "the server has fallen over")
+        check((await post(url, json=hello, headers=good)).status_code == 200, "the server has fallen over")
 
 
 async def tokens(world: World) -> None:
     """A token is printed once when it is made here, never when it was given; nobody else's address is listened on."""
-    async with listening(world, token=None) as (url, printed), httpx.AsyncClient(timeout=PATIENCE) as http:
+    async with listening(world, token=None) as (url, printed):
         made = re.fullmatch(r"token: ([0-9a-f]{64})\n", printed)
         check(made is not None, printed)
-        answer = await http.post(url, json={}, headers={"Authorization": f"Bearer {made[1]}"})
+        answer = await post(url, json={}, headers={"Authorization": f"Bearer {made[1]}"})
         check(answer.status_code != 401, answer.status_code)
     file = world.home / "token"
     file.write_text("a token in a file\n")
