@@ -21,11 +21,11 @@ use catalog::Catalog;
 
 pub use catalog::{Held, Session};
 
-/// The most bytes of transcripts that one question is asked of.
-const SCOPE_BYTES_MAX: u64 = 512 << 20;
+/// The most bytes of transcripts that one question is asked of, and that stay ready. A byte takes about six of memory.
+const SCOPE_BYTES_MAX: u64 = 256 << 20;
 
-/// The most transcripts that one question is asked of.
-const SCOPE_FILES_MAX: usize = 400;
+/// The most sessions that one question is asked of, and that stay ready: each holds its files open.
+const SCOPE_FILES_MAX: usize = 300;
 
 /// Where a desk looks.
 #[derive(Debug, Clone)]

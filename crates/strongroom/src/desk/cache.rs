@@ -11,16 +11,11 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::transcript::{Bytes, SideItem, SideKind};
 
 use super::catalog::{Held, Session};
+use super::{SCOPE_BYTES_MAX, SCOPE_FILES_MAX};
 use crate::ask::Asked;
 use crate::custody::{facts, restore};
 use crate::files::names_below;
 use crate::transcript::{SessionFiles, Transcript};
-
-/// The most bytes of transcripts that stay ready.
-const READY_BYTES_MAX: u64 = 256 << 20;
-
-/// The most sessions that stay ready: each holds its files open.
-const READY_MAX: usize = 200;
 
 /// What a session was read from, so that a change is seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +103,7 @@ impl Cache {
         let mut count = kept.len();
         // The one just made ready stays, however large it is.
         for (_, own, name) in kept.iter().take(kept.len().saturating_sub(1)) {
-            if bytes <= READY_BYTES_MAX && count <= READY_MAX {
+            if bytes <= SCOPE_BYTES_MAX && count <= SCOPE_FILES_MAX {
                 break;
             }
             slots.by_name.remove(name);
@@ -261,7 +256,7 @@ mod tests {
                 format: "claude-code".to_owned(),
                 cwd: None,
                 // As large as a third of what stays ready.
-                bytes: READY_BYTES_MAX / 3,
+                bytes: SCOPE_BYTES_MAX / 3,
                 at: strongroom_core::time::Timestamp::from_ms(0),
                 held: Held::File(path),
                 custody: None,
