@@ -48,7 +48,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             r"\b(?:between|from) {RECORD} (?:and|to) (?:(?:line|record|step) )?[L#]?(\d+)\b"
         )),
         record: compile(&format!(
-            r"\b(in|at|on|of|after|before|since|from|until|up to) (?:{RECORD}|L(\d+))(?:\s|$)"
+            r"\b(in|at|on|of|after|before|since|from|until|up to|show(?: me)?) (?:{RECORD}|L(\d+))(?:\s|$)"
         )),
         order: compile(r" (before|after) "),
         pronoun: compile(r"\b(?:it|them|that|this)\b"),
@@ -93,16 +93,80 @@ pub fn read(text: &str) -> Result<Query, QueryError> {
                 format!("the nearest typed query is \"{nearest}\"; put a text to look for between quotes");
             return Err(QueryError::new(message, 0).hint(Some(hint)));
         }
-        Err(QueryError::new("the question cannot be mapped", 0).hint(Some(READABLE.to_owned())))
+        Err(QueryError::new("the question cannot be mapped", 0).hint(Some(readable(text))))
     })
 }
 
-/// What can be read, for people whose question was not.
-const READABLE: &str = "put a text to look for between quotes. I can read: \"did we push|publish|install|delete|send|commit|deploy|restart X?\", \
-\"did we modify system config?\", \"which files did we write|read|delete?\", \"which changes were made to PATH?\", \"did the agent ever run X?\", \
-\"which call contained \\\"X\\\"?\", \"what did \\\"X\\\" return?\", \"what error did \\\"X\\\" give?\", \"how often was the Bash tool used?\", \
-\"which tool output contains \\\"X\\\"?\", \"did the user say \\\"X\\\"?\", \"did the user approve|forbid X?\", \"may the agent X?\", \"what was KEY?\", \
-\"where does X occur?\", \"was A … before B …?\"; or type a query such as \"list said X\", \"list results X\", \"ever effects X\"";
+/// For words of a question that was not read, questions about the same that can be.
+const NEAR: &[(&str, &[&str])] = &[
+    (
+        r"calls?|called|tools?|invo\w+|arguments?",
+        &[
+            "which call contained \"X\"?",
+            "how often was the Bash tool used?",
+            "what did the Bash call in line 5 do?",
+        ],
+    ),
+    (
+        r"results?|outputs?|return\w*|print\w*|respon\w+",
+        &["what did \"X\" return?", "which tool output contained \"X\"?"],
+    ),
+    (
+        r"errors?|fail\w*|wrong|problems?|crash\w*",
+        &["what failed?", "did \"X\" fail?", "what error did the call with \"X\" give?"],
+    ),
+    (
+        r"run|ran|command\w*|execut\w+|used?|using|tests?",
+        &["did we run \"X\"?", "how often did we run the tests?"],
+    ),
+    (
+        r"before|after|first|order|earlier",
+        &["did the call \"A\" come before the call \"B\"?", "what was the first Bash call?"],
+    ),
+    (
+        r"users?|assistant|said|says?|wr[io]te|written|mention\w*|asked|told|messages?",
+        &["did the user say \"X\"?", "what did the user say about the timeout?", "who said \"X\"?"],
+    ),
+    (
+        r"files?|chang\w*|edit\w*|modif\w+|creat\w+|read",
+        &["which changes were made to src/a.rs?", "which files did we write?", "did we read src/a.rs?"],
+    ),
+    (
+        r"values?|set|settings?|config\w*|keys?",
+        &["which value did max_conns have?", "did we modify system config?"],
+    ),
+    (r"occur\w*|appear\w*|contain\w*|where", &["where does \"X\" occur?", "which message contains \"X\"?"]),
+    (
+        r"rules?|allow\w*|forbid\w*|forbade|permi\w+|may|must|should|approv\w+|ban\w*",
+        &["what rules are in force?", "may we edit src/a.rs now?", "did the user approve the push?"],
+    ),
+    (
+        r"push\w*|publish\w*|install\w*|delet\w*|remov\w*|sen[dt]|commit\w*|deploy\w*|restart\w*",
+        &["did we push?", "what was installed?", "did we delete src/a.rs?"],
+    ),
+];
+
+/// Of no question in particular.
+const ANY: &[&str] =
+    &["did we push?", "which files did we write?", "did the user say \"X\"?", "what failed?"];
+
+/// What can be read instead of `text`.
+fn readable(text: &str) -> String {
+    const SHOWN_MAX: usize = 4;
+    let near =
+        |words: &str| Regex::new(&format!(r"(?i)\b(?:{words})\b")).is_ok_and(|regex| regex.is_match(text));
+    let rows: Vec<&[&str]> = NEAR.iter().filter(|(words, _)| near(words)).map(|(_, own)| *own).collect();
+    let ranked = (0..SHOWN_MAX).flat_map(|n| rows.iter().filter_map(move |own| own.get(n)));
+    let mut all: Vec<&str> = ranked.copied().take(SHOWN_MAX).collect();
+    if all.is_empty() {
+        all = ANY.to_vec();
+    }
+    let all = all.join(" | ");
+    format!(
+        "I can read: {all}; a text to look for stands between quotes; \
+        or type a query such as \"list said X\", \"list results X\", \"ever effects X\""
+    )
+}
 
 fn outcome(question: &str) -> Outcome {
     let Some(whole) = Sentence::read(question) else { return Outcome::Unknown };
@@ -150,7 +214,8 @@ fn places(sentence: &Sentence) -> Option<(Sentence, Vec<String>)> {
     } else if let Some(found) = TABLE.record.as_ref().and_then(|regex| regex.captures(&text)) {
         let number = found.get(2).or_else(|| found.get(3))?.as_str();
         terms.push(record_terms(&found.get(1)?.as_str().to_lowercase(), number.parse().ok()?)?);
-        text = text.replace(found.get(0)?.as_str(), " ");
+        let shown = found.get(1)?.as_str().to_lowercase().starts_with("show");
+        text = text.replace(found.get(0)?.as_str(), if shown { "show " } else { " " });
     }
     let text: Vec<&str> = text.split_whitespace().collect();
     Some((sentence.part(&text.join(" ")), terms))
@@ -207,8 +272,7 @@ mod tests {
 
     #[test]
     fn the_table_compiles() {
-        let (rows, read) = patterns::rows();
-        assert_eq!(rows, read);
+        assert_eq!(patterns::unread(), Vec::<&str>::new());
         assert!(acts::compiles());
         assert_eq!(TABLE.times.len(), TIMES.len());
         assert!(TABLE.session.is_some() && TABLE.order.is_some() && TABLE.pronoun.is_some());
@@ -341,7 +405,7 @@ mod tests {
         }
         let read = rows.len() - other.len();
         println!("{read} of {} phrasings read as meant\n{}", rows.len(), other.join("\n"));
-        assert!(rows.len() >= 60 && read * 100 >= rows.len() * 90, "{}", other.join("\n"));
+        assert!(rows.len() >= 60 && other.is_empty(), "{}", other.join("\n"));
     }
 
     /// Questions as people put them, with their readings, and questions that must be refused.
@@ -364,6 +428,15 @@ mod tests {
         let refused = rows.iter().filter(|row| !row.contains('\t')).count();
         assert!(rows.len() - refused >= 150 && refused >= 100, "{} {refused}", rows.len());
         assert!(other.is_empty(), "{} of {}\n{}", other.len(), rows.len(), other.join("\n"));
+    }
+
+    #[test]
+    fn the_questions_that_are_offered_can_be_read() {
+        for question in NEAR.iter().flat_map(|(_, own)| *own).chain(ANY) {
+            assert!(plain(question).is_some(), "{question}");
+        }
+        let hint = read("Which tool was the most annoying one?").unwrap_err().to_string();
+        assert!(hint.contains("how often was the Bash tool used?"), "{hint}");
     }
 
     proptest! {

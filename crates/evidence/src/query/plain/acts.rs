@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::command::command;
+use super::command::{command, whole};
 use super::grammar::{compiled, form_of};
 use super::objects::{Environment, Names, Reading, command_words, objects, paths};
 use super::sentence::Sentence;
@@ -292,7 +292,7 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let verbs: Vec<&str> = ACTS.iter().flat_map(|act| act.verbs.split(' ')).collect();
-    let done: Vec<&str> = verbs.iter().copied().filter(|verb| !verb.ends_with("ing")).collect();
+    let done: Vec<&str> = verbs.iter().copied().filter(|verb| is_participle(verb)).collect();
     let (verbs, done) = (verbs.join("|"), done.join("|"));
     let frame = |frame: &'static Frame| {
         let text = frame.text.replace("<verb>", &format!("(?P<verb>{verbs})"));
@@ -309,6 +309,13 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             .collect(),
     }
 });
+
+/// Whether a passive sentence can end with this form of a verb.
+fn is_participle(verb: &str) -> bool {
+    const IRREGULAR: &[&str] =
+        &["run", "read", "sent", "written", "made", "taken", "shown", "seen", "backed-up"];
+    verb.ends_with("ed") || IRREGULAR.contains(&verb)
+}
 
 /// A question about an act.
 #[derive(Debug, PartialEq, Eq)]
@@ -378,7 +385,10 @@ fn read(sentence: &Sentence, found: &Captures<'_>, act: &Act, given: Option<&Reg
             }
             terms
         }
-        Object::Command => command(&command_words(sentence, &words)?),
+        Object::Command => match command_words(sentence, &words) {
+            Some(line) => command(&line),
+            None => whole(sentence.sole(&words)?),
+        },
         Object::Named(names, silent) => objects(sentence, &words, reading(act, names, silent))?,
     };
     let all: Vec<String> = std::iter::once(act.clause.to_owned()).chain(terms).collect();

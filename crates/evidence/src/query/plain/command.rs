@@ -1,6 +1,7 @@
 //! Command lines in questions, as terms.
 
 use super::words::safe;
+use crate::query::Atom;
 
 /// Flags with a letter and a word that mean the same, where a program has both.
 const FLAGS: &[(&str, &str)] =
@@ -8,10 +9,7 @@ const FLAGS: &[(&str, &str)] =
 
 /// A command line as terms: flags are found in any order, bundled, apart, and spelled out.
 pub(super) fn command(words: &[String]) -> Vec<String> {
-    let tokens: Vec<String> = words
-        .iter()
-        .flat_map(|word| unquoted(word).split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        .collect();
+    let tokens: Vec<String> = words.iter().map(|word| unquoted(word)).collect();
     let Some((program, rest)) = tokens.split_first() else { return Vec::new() };
     let mut terms = vec![format!("cmd:{}", safe(program))];
     let mut lead = vec![crate::place::base_name(program).to_owned()];
@@ -25,6 +23,11 @@ pub(super) fn command(words: &[String]) -> Vec<String> {
         }
     }
     terms
+}
+
+/// A whole text as a term: it is one byte sequence.
+pub(super) fn whole(text: &str) -> Vec<String> {
+    vec![format!("arg:{}", Atom::Quoted(text.to_owned()))]
 }
 
 /// The text of a word as it was said.

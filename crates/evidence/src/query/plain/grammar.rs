@@ -71,6 +71,7 @@ const PARTS: &[(&str, &str)] = &[
 const SLOTS: &[(&str, &str)] = &[
     ("q", "[\u{E000}\u{E001}]\\d+"),
     ("text", "\u{E000}\\d+"),
+    ("phrase", "[\u{E000}\u{E001}]\\d+"),
     ("key", r"\S+"),
     ("setting", r"\S+"),
     ("lit", r"\S+"),
@@ -92,7 +93,7 @@ const QUOTED: &str = "[\u{E000}\u{E001}]\\d+";
 const TITLE: &str = r"(?:(?-i:Bash|Shell|Read|Write|Edit|MultiEdit|NotebookEdit|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|[A-Za-z]*[a-z][A-Z]\w*)|(?:mcp__|exec_|apply_|read_|write_|update_|str_)\w+)";
 
 /// A call that is spoken of by a text of it.
-const REFERENCE: &str = "{the}{exact}(?:<tool{n}> )?(?:{call} )?{with}?<q{n}>{inargs}";
+const REFERENCE: &str = "(?:running |calling |executing )?{the}{exact}(?:<tool{n}> )?(?:(?:{call}|one) )?(?:of )?{with}?<q{n}>{inargs}";
 
 /// The expression of a whole sentence that a table writes as `text`.
 pub(super) fn compiled(text: &str) -> Option<Regex> {

@@ -2,7 +2,7 @@
 
 use super::sentence::{Sentence, Spelling};
 use super::words::{
-    ANYTHING, KINDS, POINTING, is_capitalised, is_literal, is_name, is_path, is_program, safe,
+    ANYTHING, BRANCHES, KINDS, POINTING, is_capitalised, is_literal, is_name, is_path, is_program, safe,
 };
 use crate::query::Atom;
 
@@ -65,7 +65,7 @@ pub(super) fn objects(sentence: &Sentence, words: &str, reading: Reading) -> Opt
                 joints += usize::from(PREPOSITIONS.contains(&lower));
             }
             Spelling::Word(_) if POINTING.contains(&lower) || ANYTHING.contains(&lower) => {}
-            Spelling::Word(word) if is_literal(word) => terms.push(safe(word)),
+            Spelling::Word(word) if is_literal(word) || BRANCHES.contains(&lower) => terms.push(safe(word)),
             Spelling::Word(_) if KINDS.contains(&lower) => kinds += 1,
             Spelling::Word(word) if is_name(word) => {
                 let capital = usize::from(is_capitalised(word));

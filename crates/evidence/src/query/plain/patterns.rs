@@ -37,9 +37,9 @@ const PATTERNS: &[Pattern] = &[
         "calls tool:{tool} arg:{text}",
     ),
     p(
-        r"{open}(?:was|were|is|has|have|had) {ref} {adv}(?:been )?{run}{inargs}",
+        r"{open}(?:was|were|is|has|have|had) {the}{exact}(?:<tool> )?(?:{call} )?{with}?<text> {adv}(?:been )?{run}{inargs}",
         "ever",
-        "calls tool:{tool} arg:{q}",
+        "calls tool:{tool} arg:{text}",
     ),
     p(
         r"{open}(?:was|were|has|had) {the}<tool>(?: tool)? {adv}(?:been )?{run} {with}<q>{inargs}",
@@ -90,6 +90,21 @@ const PATTERNS: &[Pattern] = &[
     ),
     p(r"what did {ref} do", "list", "calls tool:{tool} arg:{q}"),
     p(r"where (?:is|was) {ref}", "list", "calls tool:{tool} arg:{q}"),
+    p(
+        r#"{show}{the}(?:arguments?|input|parameters?|text) (?:of|for) {ref}"#,
+        "list",
+        r#"calls tool:{tool} arg:{q}"#,
+    ),
+    p(
+        r#"{show}{the}{exact}(?:<tool> )?{calls} {with}?<q>{inargs} (?:verbatim|word for word|in full)"#,
+        "list",
+        r#"calls tool:{tool} arg:{q}"#,
+    ),
+    p(
+        r#"{open}(?:was|were|has|is) <q> {ever}(?:been )?(?:passed|given|sent) to {the}<tool>(?: tool)?"#,
+        "ever",
+        r#"calls tool:{tool} arg:{q}"#,
+    ),
     // Calls by the tool.
     p(
         r"{open}{aux}{subj}{adv}{run} {the}<tool> (?:tool|tool calls?|calls?)(?: calls?)?",
@@ -203,6 +218,16 @@ const PATTERNS: &[Pattern] = &[
         "results tool:{tool} arg:{q}",
     ),
     p(r"how did {ref} (?:end|turn out|come out|go)", "list", "results tool:{tool} arg:{q}"),
+    p(
+        r#"what (?:did|does) (?:the |a )?(?:tool|{result}|command) (?:of |for )?{return}(?: back)? (?:for|of|on|when) {ref}"#,
+        "list",
+        r#"results tool:{tool} arg:{q}"#,
+    ),
+    p(
+        r#"what (?:did|does) {the}{exact}{result} (?:of|for|from) {ref} {return}"#,
+        "list",
+        r#"results tool:{tool} arg:{q}"#,
+    ),
     // Texts of results.
     p(
         r"(?:which|what) (?:<tool> )?{result} (?:did |does |do )?{return} (?:the (?:text|words?|string|line) )?<q>",
@@ -241,6 +266,12 @@ const PATTERNS: &[Pattern] = &[
     ),
     p(r"how many (?:<tool> )?{result} {return} <q>", "count", "results tool:{tool} {q}"),
     p(r"{show}(?:all |every )*{the}(?:<tool> )?{result} {with}<q>", "list", "results tool:{tool} {q}"),
+    p(
+        r#"where in (?:a |any |the )?(?:tool )?(?:results?|outputs?) (?:is|was|does|did) <q>(?: (?:appear|occur|stand|printed|found))?"#,
+        "list",
+        r#"results {q}"#,
+    ),
+    p(r#"who (?:ever )?(?:printed|returned|output) <q>"#, "list", r#"results {q}"#),
     // Errors.
     p(
         r"(?:what|which) {errors} (?:did|does) {ref} (?:give|return|raise|throw|produce|yield|print|cause|show|report|have|hit|get|end with|fail with|end in|run into)",
@@ -309,6 +340,27 @@ const PATTERNS: &[Pattern] = &[
         "ever",
         "errors tool:*bash*|*shell*|*exec*",
     ),
+    p(
+        r#"did {subj}{ever}(?:get|see|receive|hit) (?:an? |any )?{errors} (?:from|for|with|in|when running) {ref}"#,
+        "list",
+        r#"errors tool:{tool} arg:{q}"#,
+    ),
+    p(
+        r#"{show}{the}{exact}{errors} (?:when|while|as|after) {subj}{run} {ref}"#,
+        "list",
+        r#"errors tool:{tool} arg:{q}"#,
+    ),
+    p(
+        r#"(?:which|what) {errors} did (?:(?:the )?<tool> (?:tool|calls?)|<title>) (?:give|return|raise|throw|produce|report|have|hit|get)"#,
+        "list",
+        r#"errors tool:{tool} tool:{title}"#,
+    ),
+    p(r#"how (?:often|many times) did (?:a |any )?(?:tool )?(?:call|tool) fail"#, "count", r#"errors"#),
+    p(
+        r#"how (?:often|many times) did (?:a |any )?(?:shell )?command fail"#,
+        "count",
+        r#"errors tool:*bash*|*shell*|*exec*"#,
+    ),
     // Order.
     p(
         r"(?:did|was|were|had|has|is) {ref}{happen} (?P<rel>before|after) {ref2}{happen}",
@@ -330,6 +382,11 @@ const PATTERNS: &[Pattern] = &[
         "",
         "said by:{speaker} {q} {rel} said by:{speaker2} {q2}",
     ),
+    p(
+        r#"(?:did|was|were|had|has|is) {ref}{happen} before or after {ref2}{happen}"#,
+        "",
+        r#"calls tool:{tool} arg:{q} before calls tool:{tool2} arg:{q2}"#,
+    ),
     // What was said.
     p(r"{open}{aux}<speaker> {adv}{speak} <q>", "ever", "said by:{speaker} {q}"),
     p(r"{open}{aux}i {adv}{speak} <q>", "ever", "said by:user {q}"),
@@ -341,7 +398,7 @@ const PATTERNS: &[Pattern] = &[
         "said by:{speaker} {q}",
     ),
     p(
-        r"(?:is|was) there (?:any|a|some) (?:message|place|record|turn|line|point|time|passage) (?:in which|where|in that|at which) <speaker> {speak} <q>",
+        r"(?:is|was|are|were) there (?:(?:any|a|some) )?(?:message|place|record|turn|line|point|time|passage)s? (?:in which|where|in that|at which) <speaker> {speak} <q>",
         "ever",
         "said by:{speaker} {q}",
     ),
@@ -361,8 +418,8 @@ const PATTERNS: &[Pattern] = &[
         "said by:{speaker} by:{speaker2} {q}",
     ),
     p(
-        r"who (?:ever |first )?(?:said|wrote|mentioned|stated|typed|asked(?: for)?|suggested|proposed) <q>",
-        "list",
+        r"who {adv}(?:said|wrote|mentioned|stated|typed|asked(?: for)?|suggested|proposed) <q>",
+        "?",
         "said {q}",
     ),
     p(
@@ -442,6 +499,13 @@ const PATTERNS: &[Pattern] = &[
         "said {topic}",
     ),
     p(r"who (?:ever )?(?:mentioned|spoke about|talked about) <topic>", "list", "said {topic}"),
+    p(
+        r#"(?:where|when|in (?:what|which) (?:record|line|message)) (?:was|is|were|has) <phrase> {ever}(?:been )?(?:mentioned|said|stated|written)"#,
+        "list",
+        r#"said {phrase}"#,
+    ),
+    p(r#"(?:was|is|has) <phrase> {ever}(?:been )?(?:mentioned|said|stated)"#, "list", r#"said {phrase}"#),
+    p(r#"where (?:is|was) <phrase>"#, "list", r#"said {phrase}"#),
     // Claims.
     p(
         r"(?:did|have|has|do) (?:the |our )?(?:unit )?tests?(?: suite)? (?:really |actually )?(?:pass(?:ed)?|succeed(?:ed)?)",
@@ -593,6 +657,21 @@ const PATTERNS: &[Pattern] = &[
         "list",
         "rules kind:ban",
     ),
+    p(
+        r#"(?:is|was|are|were) there {ever}(?:a |any )?(?:rule|ban|constraint|restriction)s? (?:about|on|against|for|regarding) <about>"#,
+        "list",
+        r#"rules {about}"#,
+    ),
+    p(
+        r#"did i {ever}(?:approve|allow|permit|authori[sz]e|confirm)(?: (?:us|the agent|you) to)? <about>"#,
+        "?about",
+        r#"rules by:user kind:approval {about}"#,
+    ),
+    p(
+        r#"did i {ever}(?:forbid|ban|prohibit)(?: (?:us|the agent|you) (?:to|from))? <about>"#,
+        "?about",
+        r#"rules by:user kind:ban {about}"#,
+    ),
     // Files.
     p(
         r"(?:which|what) (?:changes|edits|modifications|writes) (?:were|have been|did {subj}) ?(?:made?|done|do)?(?: (?:to|in|on|under))? {the}(?:file )?<path>",
@@ -718,7 +797,11 @@ const PATTERNS: &[Pattern] = &[
         "literals kind:id",
     ),
     // Places.
-    p(r"what (?:happened|was done|took place|did {subj}do|is|was)", "place", "records"),
+    p(
+        r"(?:what (?:happened|was done|took place|did {subj}do|is|was|does it say|stands)|show(?: me)?)",
+        "place",
+        "records",
+    ),
     p(
         r"(?:what (?:was|is) |show (?:me )?|what did |what does )(?:the )?(?:(?:whole|full) )?(?:<tool> )?(?:tool )?(?:call|command)(?: do| did)?",
         "place",
@@ -888,6 +971,7 @@ fn filled(sentence: &Sentence, slot: &str, text: &str) -> Option<String> {
     let exact = |text: &str| Atom::Quoted(text.to_owned()).to_string();
     match slot {
         "topic" => topic(sentence, text),
+        "phrase" => quoted.filter(|text| text.trim().contains(' ')).map(exact),
         "rel" => Some(text.to_lowercase()),
         "speaker" => Some(speaker(text).to_owned()),
         "tool" | "title" => Some(quoted.map_or_else(
@@ -948,8 +1032,8 @@ fn topic(sentence: &Sentence, words: &str) -> Option<String> {
     (!terms.is_empty() && plain <= PLAIN_MAX).then(|| terms.join(" "))
 }
 
-/// How many rows the table has, and how many of them are read.
+/// The rows that are no expressions.
 #[cfg(test)]
-pub(super) fn rows() -> (usize, usize) {
-    (PATTERNS.len(), TABLE.len())
+pub(super) fn unread() -> Vec<&'static str> {
+    PATTERNS.iter().map(|row| row.text).filter(|text| compiled(text).is_none()).collect()
 }

@@ -93,6 +93,12 @@ impl Sentence {
         Self { text: text.trim().to_owned(), quotes: self.quotes.clone() }
     }
 
+    /// The text of the one quotation or code span that `words` are.
+    pub(super) fn sole(&self, words: &str) -> Option<&str> {
+        let n = words.trim().strip_prefix([QUOTE, CODE])?;
+        self.quotes.get(n.parse::<usize>().ok()?).map(String::as_str)
+    }
+
     /// What `word` of the sentence is.
     pub(super) fn spelling<'s>(&'s self, word: &'s str) -> Spelling<'s> {
         let quote = |mark: char| {

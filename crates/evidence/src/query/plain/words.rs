@@ -445,6 +445,9 @@ const NO_NAMES: &[&str] = &[
 /// Names of tools that are also plain words; others are known by their shape.
 pub(super) const TOOLS: &str = "bash|shell|read|write|edit|multiedit|notebookedit|notebookread|glob|grep|ls|task|agent|todowrite|todoread|webfetch|websearch|bashoutput|killshell|exitplanmode|askuserquestion|skill|exec|browser|computer|powershell|terminal|view|patch|replace|think|fetch";
 
+/// Branches and remotes that go by a plain word everywhere.
+pub(super) const BRANCHES: &[&str] = &["main", "master", "develop", "trunk", "origin"];
+
 /// Words before a hyphen that make a plain word, not a name.
 const PREFIXES: &[&str] = &[
     "re", "non", "pre", "post", "self", "well", "so", "co", "multi", "auto", "anti", "sub", "long", "short",
