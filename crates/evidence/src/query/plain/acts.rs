@@ -254,6 +254,14 @@ const FRAMES: &[Frame] = &[
         text: r"how many <noun> (?:(?:did|have|has|had) {subj}|(?:was|were|have been|has been|got) ){adv}<verb>(?: <np>)?",
         form: "count",
     },
+    Frame {
+        text: r"(?:which|what) {exact}<noun> (?:did|have|has) {subj}<verb>(?: <np>)? (?:(?P<first>first)|(?P<last>last))",
+        form: "list",
+    },
+    Frame {
+        text: r"{show}(?:the )?{pick}<noun> (?:(?:that|which) )?(?:was |were |{subj})?<verb>(?: <np>)?",
+        form: "list",
+    },
     Frame { text: r"who {adv}<verb>(?: <np>)?", form: "list" },
     Frame {
         text: r"{show}(?:all |every |the )*<noun> (?:that |which )?(?:(?:was|were|have been|has been) |{subj}(?:have |has )?){adv}<verb>(?: <np>)?",
@@ -282,6 +290,9 @@ const NOMINAL: &[(&str, &str)] = &[
     (r"{the}installation", "changes installed"),
     (r"{the}restart", "effects kind:svc.state"),
 ];
+
+/// Clauses of which one match is one of the things that are asked for: one push sends many commits.
+const COUNTED: &[&str] = &["files", "changes sent", "changes backups", "effects kind:db.schema"];
 
 struct Table {
     frames: Vec<(Regex, &'static Frame)>,
@@ -350,7 +361,8 @@ fn framed(sentence: &Sentence, frames: &'static [(Regex, &'static Frame)]) -> Op
         let form = form_of(&found, frame.form);
         let verb = found.name("verb").map(|verb| verb.as_str().to_lowercase()).unwrap_or_default();
         for (act, given) in ACTS.iter().zip(&TABLE.given) {
-            if !act.verbs.split(' ').any(|own| own == verb) {
+            let counted = frame.form != "count" || COUNTED.iter().any(|own| act.clause.starts_with(own));
+            if !counted || !act.verbs.split(' ').any(|own| own == verb) {
                 continue;
             }
             if let Some(clause) = read(sentence, &found, act, given.as_ref()) {

@@ -46,44 +46,109 @@ const ENVIRONMENTS: &[(&str, &str)] =
 /// Prepositions that may stand before a name, where the verb takes them.
 const PREPOSITIONS: &[&str] = &["to", "with", "via", "from", "on", "into", "under", "in", "onto"];
 
+/// What the words of one phrase add up to.
+#[derive(Default)]
+struct Tally {
+    kinds: usize,
+    plain: usize,
+    /// Plain names behind an article.
+    pointed: usize,
+    named: usize,
+    silent: usize,
+}
+
+impl Tally {
+    /// Whether the phrase names what it speaks of: a kind alone names nothing, and a plain word is a name only where
+    /// the verb takes one.
+    fn is_read(&self, names: Names) -> bool {
+        let kinded = self.kinds > 0 || self.named > 0;
+        let plain = match names {
+            Names::Literal => self.plain == 0,
+            Names::Kinded => self.plain <= usize::from(kinded),
+            Names::Plain => self.plain <= 1 && (self.pointed == 0 || kinded || self.silent > 0),
+        };
+        plain && (self.kinds == 0 || self.plain + self.named > 0)
+    }
+}
+
 /// The terms that `words` name; none where a word is not accounted for, or where nothing is named although
 /// something is spoken of.
 pub(super) fn objects(sentence: &Sentence, words: &str, reading: Reading) -> Option<Vec<String>> {
-    let (mut terms, mut environment, mut kinds, mut names, mut joints) = (Vec::new(), None, 0, 0, 0);
+    let (mut terms, mut environment) = (Vec::new(), None);
+    let (mut tally, mut pointing) = (Tally::default(), false);
     for word in words.split_whitespace() {
         let lower = word.to_lowercase();
         let lower = lower.as_str();
-        let own =
-            ENVIRONMENTS.iter().find(|(name, _)| *name == lower && reading.environment == Environment::Term);
-        match sentence.spelling(word) {
-            Spelling::Quoted(text) | Spelling::Code(text) => {
-                terms.push(Atom::Quoted(text.to_owned()).to_string());
+        if PREPOSITIONS.contains(&lower) && reading.silent.contains(&lower) {
+            if !tally.is_read(reading.names) {
+                return None;
             }
-            Spelling::Word(_) if reading.kept.contains(&lower) => terms.push(safe(word)),
-            Spelling::Word(_) if own.is_some() => environment = own.map(|(_, term)| (*term).to_owned()),
-            Spelling::Word(_) if reading.silent.contains(&lower) => {
-                joints += usize::from(PREPOSITIONS.contains(&lower));
+            (tally, pointing) = (Tally::default(), false);
+            continue;
+        }
+        match class(sentence, word, lower, reading)? {
+            Class::Term(term) => {
+                tally.named += 1;
+                terms.push(term);
             }
-            Spelling::Word(_) if POINTING.contains(&lower) || ANYTHING.contains(&lower) => {}
-            Spelling::Word(word) if is_literal(word) || BRANCHES.contains(&lower) => terms.push(safe(word)),
-            Spelling::Word(_) if KINDS.contains(&lower) => kinds += 1,
-            Spelling::Word(word) if is_name(word) => {
-                let capital = usize::from(is_capitalised(word));
-                names += 1 - if reading.names == Names::Kinded { capital } else { 0 };
+            Class::Environment(term) => {
+                tally.named += 1;
+                environment = Some(term.to_owned());
+            }
+            Class::Name => {
+                tally.plain += 1;
+                tally.pointed += usize::from(pointing);
                 terms.push(safe(word));
             }
-            Spelling::Word(_) => return None,
+            Class::Kind => tally.kinds += 1,
+            Class::Silent => tally.silent += 1,
+            Class::Pointing => pointing = true,
         }
     }
-    let kinded = kinds > 0 || terms.len() > names;
-    let most = match reading.names {
-        Names::Literal => 0,
-        Names::Kinded => usize::from(kinded),
-        Names::Plain => 1 + joints,
-    };
     terms.extend(environment);
-    let nothing = kinds > 0 && terms.is_empty();
-    (names <= most && !nothing).then_some(terms)
+    tally.is_read(reading.names).then_some(terms)
+}
+
+/// What one word of an object is.
+enum Class {
+    Term(String),
+    Environment(&'static str),
+    Name,
+    Kind,
+    Silent,
+    Pointing,
+}
+
+fn class(sentence: &Sentence, word: &str, lower: &str, reading: Reading) -> Option<Class> {
+    let Spelling::Word(_) = sentence.spelling(word) else {
+        return quoted(sentence, word).map(Class::Term);
+    };
+    let environment = ENVIRONMENTS.iter().find(|(name, _)| *name == lower);
+    if reading.kept.contains(&lower) {
+        return Some(Class::Term(safe(word)));
+    }
+    if let (Some((_, term)), Environment::Term) = (environment, reading.environment) {
+        return Some(Class::Environment(term));
+    }
+    if reading.silent.contains(&lower) {
+        return Some(Class::Silent);
+    }
+    if POINTING.contains(&lower) || ANYTHING.contains(&lower) {
+        return Some(Class::Pointing);
+    }
+    if is_literal(word) || BRANCHES.contains(&lower) {
+        return Some(Class::Term(safe(word)));
+    }
+    if KINDS.contains(&lower) {
+        return Some(Class::Kind);
+    }
+    let capital = is_capitalised(word) && reading.names == Names::Kinded;
+    is_name(word).then(|| if capital { Class::Term(safe(word)) } else { Class::Name })
+}
+
+/// A quotation or code span as a term.
+fn quoted(sentence: &Sentence, word: &str) -> Option<String> {
+    sentence.sole(word).map(|text| Atom::Quoted(text.to_owned()).to_string())
 }
 
 /// The paths among `words`; every other word must point or say that a file is meant.
@@ -99,7 +164,8 @@ pub(super) fn paths(sentence: &Sentence, words: &str) -> Option<Vec<String>> {
             Spelling::Word(_) => return None,
         }
     }
-    Some(terms)
+    // One row is about one path.
+    (terms.len() <= 1).then_some(terms)
 }
 
 /// A quoted path: as a word where it can be one, which finds it with and without the folders above it.
@@ -122,6 +188,9 @@ pub(super) fn command_words(sentence: &Sentence, words: &str) -> Option<Vec<Stri
     }
     let Spelling::Word(program) = sentence.spelling(first) else { return None };
     let flags = rest.iter().any(|word| word.starts_with('-') && word.len() > 1);
+    if program.starts_with('-') || NO_PROGRAMS.contains(&program) {
+        return None;
+    }
     if !is_program(program) && !(is_literal(program) && program.contains(['.', '/', '_', '-'])) && !flags {
         return None;
     }
@@ -137,6 +206,9 @@ pub(super) fn command_words(sentence: &Sentence, words: &str) -> Option<Vec<Stri
     }
     Some(all)
 }
+
+/// Words before a flag that are no program.
+const NO_PROGRAMS: &[&str] = &["flag", "flags", "option", "options", "switch", "argument", "it", "with"];
 
 /// The words of a code span that is a command line.
 fn code_words(text: &str) -> Option<Vec<String>> {

@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 
 use super::grammar::{compiled, form_of};
 use super::objects::path_term;
-use super::rules::{Certainty, about};
+use super::rules::{Certainty, about, is_deed};
 use super::sentence::{Sentence, Spelling};
 use super::words::{KINDS, POINTING, is_key, is_literal, is_name, is_path, safe};
 use crate::query::Atom;
@@ -88,8 +88,12 @@ const PATTERNS: &[Pattern] = &[
         "count",
         "calls tool:{tool} arg:{q}",
     ),
-    p(r"what did {ref} do", "list", "calls tool:{tool} arg:{q}"),
-    p(r"where (?:is|was) {ref}", "list", "calls tool:{tool} arg:{q}"),
+    p(r"what did {the}{exact}(?:<tool> )?{call} {with}?<q>{inargs} do", "list", "calls tool:{tool} arg:{q}"),
+    p(
+        r"where (?:is|was) {the}{exact}(?:<tool> )?{call} {with}?<q>{inargs}",
+        "list",
+        "calls tool:{tool} arg:{q}",
+    ),
     p(
         r#"{show}{the}(?:arguments?|input|parameters?|text) (?:of|for) {ref}"#,
         "list",
@@ -104,6 +108,16 @@ const PATTERNS: &[Pattern] = &[
         r#"{open}(?:was|were|has|is) <q> {ever}(?:been )?(?:passed|given|sent) to {the}<tool>(?: tool)?"#,
         "ever",
         r#"calls tool:{tool} arg:{q}"#,
+    ),
+    p(
+        r#"{open}{aux}{subj}{adv}(?:use[ds]?|pass(?:ed)?|run with|set) (?:the )?(?:(?:flag|option|switch) )?<flag>"#,
+        "ever",
+        r#"calls arg:{flag}"#,
+    ),
+    p(
+        r#"{open}(?:was|is|has) (?:the )?(?:(?:flag|option|switch) )?<flag> {adv}(?:been )?(?:used|passed|set)"#,
+        "ever",
+        r#"calls arg:{flag}"#,
     ),
     // Calls by the tool.
     p(
@@ -174,6 +188,11 @@ const PATTERNS: &[Pattern] = &[
         r"(?:how many) (?:shell )?commands (?:were (?:run|executed|issued)|did {subj}(?:run|execute|issue))",
         "count",
         "calls tool:*bash*|*shell*|*exec*",
+    ),
+    p(
+        r#"(?:{show}|which (?:was|is) )(?:the )?{pick}(?:shell )?command(?: (?:run|executed|{subj}(?:ran|run|executed)))?"#,
+        "?",
+        r#"calls tool:*bash*|*shell*|*exec*"#,
     ),
     // Runs of the tests, by the names of their runners.
     p(
@@ -360,6 +379,11 @@ const PATTERNS: &[Pattern] = &[
         r#"how (?:often|many times) did (?:a |any )?(?:shell )?command fail"#,
         "count",
         r#"errors tool:*bash*|*shell*|*exec*"#,
+    ),
+    p(
+        r#"(?:did|has) (?:(?:the )?<tool> (?:tool|calls?)|<title>) {ever}fail(?:ed)?"#,
+        "ever",
+        r#"errors tool:{tool} tool:{title}"#,
     ),
     // Order.
     p(
@@ -574,22 +598,22 @@ const PATTERNS: &[Pattern] = &[
         "list",
         "rules {about} at:end",
     ),
-    p(r"(?:may|can) {who}(?:now|again|still|by now) <about>", "list", "rules {about} at:end"),
-    p(r"(?:may|can) {who}<about> (?:now|again|still|by now)", "list", "rules {about} at:end"),
+    p(r"(?:may|can) {who}(?:now|again|still|by now) <deed>", "list", "rules {deed} at:end"),
+    p(r"(?:may|can) {who}<deed> (?:now|again|still|by now)", "list", "rules {deed} at:end"),
     p(
-        r"(?:is|are|am) {who}(?:now|again|still) (?:allowed|permitted) to <about>",
+        r"(?:is|are|am) {who}(?:now|again|still) (?:allowed|permitted) to <deed>",
         "list",
-        "rules {about} at:end",
+        "rules {deed} at:end",
     ),
-    p(r"{may}<about>", "list", "rules {about}"),
+    p(r"{may}<deed>", "list", "rules {deed}"),
     p(
         r"may (?:files? under |anything in )<path>(?: be (?:edited|changed|touched|modified))?(?: now)?",
         "list",
         "rules about:{path}",
     ),
-    p(r"(?:must|should) {who}<about>", "list", "rules {about}"),
-    p(r"(?:do|does) {who}(?:still )?(?:have|need) to <about>", "list", "rules {about}"),
-    p(r"(?:are|is|am) {who}(?:still )?(?:required|obliged|supposed) to <about>", "list", "rules {about}"),
+    p(r"(?:must|should) {who}<deed>", "list", "rules {deed}"),
+    p(r"(?:do|does) {who}(?:still )?(?:have|need) to <deed>", "list", "rules {deed}"),
+    p(r"(?:are|is|am) {who}(?:still )?(?:required|obliged|supposed) to <deed>", "list", "rules {deed}"),
     p(r"who (?:ever )?(?:forbade|forbids?|banned|prohibited) <about>", "list", "rules kind:ban {about}"),
     p(
         r"who (?:ever )?(?:approved|allowed|permitted|authori[sz]ed)(?: us to| the agent to)? <about>",
@@ -724,6 +748,16 @@ const PATTERNS: &[Pattern] = &[
         r"(?:is|are) {the}(?P<name>server|service|process|daemon) (?:still )?(?:running|up|alive|started)(?: (?:right )?now)?",
         "now",
         "effects kind:svc.state|proc {name}",
+    ),
+    p(
+        r#"(?:which|what|(?P<count>how many)) commits (?:were (?:made|there|created)|did {subj}make|are there)"#,
+        "?",
+        r#"effects kind:vcs.commit"#,
+    ),
+    p(
+        r#"are (?:any )?(?:sub-?agents?|agents|child(?:ren)? ?(?:agents?)?|workers?) (?:still )?(?:running|active)"#,
+        "list",
+        r#"agents state:running"#,
     ),
     // Values.
     p(
@@ -943,7 +977,10 @@ fn clause(sentence: &Sentence, found: &Captures<'_>, clause: &str) -> Option<(St
         };
         let Some(text) = found.name(slot).map(|group| group.as_str()) else { continue };
         let base = slot.trim_end_matches(|c: char| c.is_ascii_digit());
-        if base == "about" {
+        if matches!(base, "about" | "deed") {
+            if base == "deed" && !is_deed(text) {
+                return None;
+            }
             let (terms, own) = about(sentence, text)?;
             certain = own;
             words.extend(terms);
@@ -974,6 +1011,10 @@ fn filled(sentence: &Sentence, slot: &str, text: &str) -> Option<String> {
         "phrase" => quoted.filter(|text| text.trim().contains(' ')).map(exact),
         "rel" => Some(text.to_lowercase()),
         "speaker" => Some(speaker(text).to_owned()),
+        "tool" | "title" if quoted.is_none() && SHELLS.contains(&text.to_lowercase().as_str()) => {
+            Some(SHELL_TOOLS.to_owned())
+        }
+        "flag" => Some(exact(text)),
         "tool" | "title" => Some(quoted.map_or_else(
             || safe(text),
             |text| if safe(text) == text { text.to_owned() } else { exact(text) },
@@ -996,6 +1037,10 @@ fn filled(sentence: &Sentence, slot: &str, text: &str) -> Option<String> {
         _ => quoted.map(exact),
     }
 }
+
+/// Words for any tool that runs shell lines, and how such tools are named.
+const SHELLS: &[&str] = &["shell", "terminal"];
+const SHELL_TOOLS: &str = "*bash*|*shell*|*exec*|*terminal*";
 
 /// Kinds of processes: whether one runs is answered by what was seen last, never by a no.
 const PROCESSES: &[&str] = &["server", "service", "process", "daemon"];

@@ -124,6 +124,15 @@ pub(super) fn about(sentence: &Sentence, words: &str) -> Option<(Vec<String>, Ce
     (spoken && open <= OPEN_MAX && !terms.is_empty()).then_some((terms, certain))
 }
 
+/// Whether one of `words` is something that can be done.
+pub(super) fn is_deed(words: &str) -> bool {
+    words.split(' ').any(|word| {
+        let lower = word.to_lowercase();
+        let act = ACTS.iter().any(|(forms, _)| forms.split(' ').any(|form| form == lower));
+        act || HANDLING.contains(&lower.as_str())
+    })
+}
+
 /// A plural finds the singular, too.
 fn singular(word: &str) -> String {
     let plain = word.len() > 4 && word.bytes().all(|byte| byte.is_ascii_lowercase()) && !word.ends_with("ss");

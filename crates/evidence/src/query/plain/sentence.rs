@@ -52,7 +52,7 @@ const SPELLED_OUT: &[(&str, &str)] = &[
 const COURTESY: &str = r"^(?:(?:please|so|ok|okay|hey|hi|well|now tell me|(?:(?:can|could|would|will) you )?(?:please )?tell me|(?:can|could|would) you (?:please )?(?:(?P<show>show|list|find|give)\b)|do you (?:know|remember|recall)|i(?: would| want| need|'d)? (?:like )?to know|i wonder) )";
 
 /// Words behind a question that ask for nothing: the whole record is asked in any case.
-const ENDING: &str = r" (?:please|ever|at all|so far|anywhere|here|overall|altogether|in total|exactly|at any (?:time|point)|at some (?:time|point)|in (?:this|the|that|our|the whole|the entire) (?:session|transcript|conversation|log|chat|history|run)|during (?:this|the) (?:session|conversation|run)|of (?:this|the) (?:session|conversation))$";
+const ENDING: &str = r" (?:please|ever|at all|successfully|so far|anywhere|here|overall|altogether|in total|exactly|at any (?:time|point)|at some (?:time|point)|in (?:this|the|that|our|the whole|the entire) (?:session|transcript|conversation|log|chat|history|run)|during (?:this|the) (?:session|conversation|run)|of (?:this|the) (?:session|conversation))$";
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
     let compile = |text: &str| Regex::new(&format!("(?i){text}")).ok();

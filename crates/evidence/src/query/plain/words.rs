@@ -127,6 +127,16 @@ pub(super) const KINDS: &[&str] = &[
 
 /// Words that are no name wherever they stand: the grammar of a sentence, its time, its degree, and its doubts.
 const NO_NAMES: &[&str] = &[
+    "agent",
+    "agents",
+    "assistant",
+    "worker",
+    "workers",
+    "subagent",
+    "subagents",
+    "flag",
+    "flags",
+    "option",
     "about",
     "above",
     "accident",
@@ -443,7 +453,7 @@ const NO_NAMES: &[&str] = &[
 ];
 
 /// Names of tools that are also plain words; others are known by their shape.
-pub(super) const TOOLS: &str = "bash|shell|read|write|edit|multiedit|notebookedit|notebookread|glob|grep|ls|task|agent|todowrite|todoread|webfetch|websearch|bashoutput|killshell|exitplanmode|askuserquestion|skill|exec|browser|computer|powershell|terminal|view|patch|replace|think|fetch";
+pub(super) const TOOLS: &str = "bash|shell|read|write|edit|multiedit|notebookedit|notebookread|glob|grep|ls|todowrite|todoread|webfetch|websearch|bashoutput|killshell|exitplanmode|askuserquestion|powershell|terminal";
 
 /// Branches and remotes that go by a plain word everywhere.
 pub(super) const BRANCHES: &[&str] = &["main", "master", "develop", "trunk", "origin"];
@@ -589,8 +599,11 @@ pub(super) fn is_key(word: &str) -> bool {
         "schema",
         "commit",
     ];
-    let capitals = word.len() > 2 && word.chars().all(|c| c.is_uppercase() || c == '_');
-    is_literal(word) || capitals || among(KEYS, word)
+    let spelled = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    let letters = word.contains(char::is_alphabetic);
+    let file = word.contains('.') && !word.contains('_');
+    let shape = is_literal(word) && spelled && letters && !file;
+    shape || among(KEYS, word)
 }
 
 /// Whether `name` is a program that can be run.
