@@ -95,29 +95,40 @@ const PATTERNS: &[Pattern] = &[
         "calls tool:{tool} arg:{q}",
     ),
     p(
-        r#"{show}{the}(?:arguments?|input|parameters?|text) (?:of|for) {ref}"#,
+        r"{show}{the}(?:arguments?|input|parameters?|text) (?:of|for) {ref}",
         "list",
-        r#"calls tool:{tool} arg:{q}"#,
+        r"calls tool:{tool} arg:{q}",
     ),
     p(
-        r#"{show}{the}{exact}(?:<tool> )?{calls} {with}?<q>{inargs} (?:verbatim|word for word|in full)"#,
+        r"{show}{the}{exact}(?:<tool> )?{calls} {with}?<q>{inargs} (?:verbatim|word for word|in full)",
         "list",
-        r#"calls tool:{tool} arg:{q}"#,
+        r"calls tool:{tool} arg:{q}",
     ),
     p(
-        r#"{open}(?:was|were|has|is) <q> {ever}(?:been )?(?:passed|given|sent) to {the}<tool>(?: tool)?"#,
+        r"{open}(?:was|were|has|is) <q> {ever}(?:been )?(?:passed|given|sent) to {the}<tool>(?: tool)?",
         "ever",
-        r#"calls tool:{tool} arg:{q}"#,
+        r"calls tool:{tool} arg:{q}",
     ),
     p(
-        r#"{open}{aux}{subj}{adv}(?:use[ds]?|pass(?:ed)?|run with|set) (?:the )?(?:(?:flag|option|switch) )?<flag>"#,
+        r"{open}{aux}{subj}{adv}(?:use[ds]?|pass(?:ed)?|run with|set) (?:the )?(?:(?:flag|option|switch) )?<flag>",
         "ever",
-        r#"calls arg:{flag}"#,
+        r"calls arg:{flag}",
     ),
     p(
-        r#"{open}(?:was|is|has) (?:the )?(?:(?:flag|option|switch) )?<flag> {adv}(?:been )?(?:used|passed|set)"#,
+        r"{open}(?:was|is|has) (?:the )?(?:(?:flag|option|switch) )?<flag> {adv}(?:been )?(?:used|passed|set)",
         "ever",
-        r#"calls arg:{flag}"#,
+        r"calls arg:{flag}",
+    ),
+    p(r"who (?:ran|called|executed|used|invoked) <text>", "list", r"calls arg:{text}"),
+    p(
+        r"(?:was|is|were) there {ever}(?:a |any )?call (?:to|of) {the}<tool>(?: tool)? {with}<q>",
+        "ever",
+        r"calls tool:{tool} arg:{q}",
+    ),
+    p(
+        r"{show}{the}{exact}(?:text|arguments?|content) of (?:the )?(?:<tool> )?{call} {with}?<q>",
+        "list",
+        r"calls tool:{tool} arg:{q}",
     ),
     // Calls by the tool.
     p(
@@ -190,9 +201,9 @@ const PATTERNS: &[Pattern] = &[
         "calls tool:*bash*|*shell*|*exec*",
     ),
     p(
-        r#"(?:{show}|which (?:was|is) )(?:the )?{pick}(?:shell )?command(?: (?:run|executed|{subj}(?:ran|run|executed)))?"#,
+        r"(?:{show}|which (?:was|is) )(?:the )?{pick}(?:shell )?command(?: (?:run|executed|{subj}(?:ran|run|executed)))?",
         "?",
-        r#"calls tool:*bash*|*shell*|*exec*"#,
+        r"calls tool:*bash*|*shell*|*exec*",
     ),
     // Runs of the tests, by the names of their runners.
     p(
@@ -238,14 +249,14 @@ const PATTERNS: &[Pattern] = &[
     ),
     p(r"how did {ref} (?:end|turn out|come out|go)", "list", "results tool:{tool} arg:{q}"),
     p(
-        r#"what (?:did|does) (?:the |a )?(?:tool|{result}|command) (?:of |for )?{return}(?: back)? (?:for|of|on|when) {ref}"#,
+        r"what (?:did|does) (?:the |a )?(?:tool|{result}|command) (?:of |for )?{return}(?: back)? (?:for|of|on|when) {ref}",
         "list",
-        r#"results tool:{tool} arg:{q}"#,
+        r"results tool:{tool} arg:{q}",
     ),
     p(
-        r#"what (?:did|does) {the}{exact}{result} (?:of|for|from) {ref} {return}"#,
+        r"what (?:did|does) {the}{exact}{result} (?:of|for|from) {ref} {return}",
         "list",
-        r#"results tool:{tool} arg:{q}"#,
+        r"results tool:{tool} arg:{q}",
     ),
     // Texts of results.
     p(
@@ -286,11 +297,18 @@ const PATTERNS: &[Pattern] = &[
     p(r"how many (?:<tool> )?{result} {return} <q>", "count", "results tool:{tool} {q}"),
     p(r"{show}(?:all |every )*{the}(?:<tool> )?{result} {with}<q>", "list", "results tool:{tool} {q}"),
     p(
-        r#"where in (?:a |any |the )?(?:tool )?(?:results?|outputs?) (?:is|was|does|did) <q>(?: (?:appear|occur|stand|printed|found))?"#,
+        r"where in (?:a |any |the )?(?:tool )?(?:results?|outputs?) (?:is|was|does|did) <q>(?: (?:appear|occur|stand|printed|found))?",
         "list",
-        r#"results {q}"#,
+        r"results {q}",
     ),
-    p(r#"who (?:ever )?(?:printed|returned|output) <q>"#, "list", r#"results {q}"#),
+    p(r"who (?:ever )?(?:printed|returned|output) <q>", "list", r"results {q}"),
+    p(
+        r"(?:is|was|are|were) there {ever}{the}(?:<tool> )?{result} {with}<q>",
+        "ever",
+        r"results tool:{tool} {q}",
+    ),
+    p(r"(?:has|have) (?:a|any|some) tools? {ever}{return} <q>", "ever", r"results {q}"),
+    p(r"(?P<list>when|where) did (?:a|any) tool {adv}{return} <q>", "?", r"results {q}"),
     // Errors.
     p(
         r"(?:what|which) {errors} (?:did|does) {ref} (?:give|return|raise|throw|produce|yield|print|cause|show|report|have|hit|get|end with|fail with|end in|run into)",
@@ -360,30 +378,30 @@ const PATTERNS: &[Pattern] = &[
         "errors tool:*bash*|*shell*|*exec*",
     ),
     p(
-        r#"did {subj}{ever}(?:get|see|receive|hit) (?:an? |any )?{errors} (?:from|for|with|in|when running) {ref}"#,
+        r"did {subj}{ever}(?:get|see|receive|hit) (?:an? |any )?{errors} (?:from|for|with|in|when running) {ref}",
         "list",
-        r#"errors tool:{tool} arg:{q}"#,
+        r"errors tool:{tool} arg:{q}",
     ),
     p(
-        r#"{show}{the}{exact}{errors} (?:when|while|as|after) {subj}{run} {ref}"#,
+        r"{show}{the}{exact}{errors} (?:when|while|as|after) {subj}{run} {ref}",
         "list",
-        r#"errors tool:{tool} arg:{q}"#,
+        r"errors tool:{tool} arg:{q}",
     ),
     p(
-        r#"(?:which|what) {errors} did (?:(?:the )?<tool> (?:tool|calls?)|<title>) (?:give|return|raise|throw|produce|report|have|hit|get)"#,
+        r"(?:which|what) {errors} did (?:(?:the )?<tool> (?:tool|calls?)|<title>) (?:give|return|raise|throw|produce|report|have|hit|get)",
         "list",
-        r#"errors tool:{tool} tool:{title}"#,
+        r"errors tool:{tool} tool:{title}",
     ),
-    p(r#"how (?:often|many times) did (?:a |any )?(?:tool )?(?:call|tool) fail"#, "count", r#"errors"#),
+    p(r"how (?:often|many times) did (?:a |any )?(?:tool )?(?:call|tool) fail", "count", r"errors"),
     p(
-        r#"how (?:often|many times) did (?:a |any )?(?:shell )?command fail"#,
+        r"how (?:often|many times) did (?:a |any )?(?:shell )?command fail",
         "count",
-        r#"errors tool:*bash*|*shell*|*exec*"#,
+        r"errors tool:*bash*|*shell*|*exec*",
     ),
     p(
-        r#"(?:did|has) (?:(?:the )?<tool> (?:tool|calls?)|<title>) {ever}fail(?:ed)?"#,
+        r"(?:did|has) (?:(?:the )?<tool> (?:tool|calls?)|<title>) {ever}fail(?:ed)?",
         "ever",
-        r#"errors tool:{tool} tool:{title}"#,
+        r"errors tool:{tool} tool:{title}",
     ),
     // Order.
     p(
@@ -407,9 +425,9 @@ const PATTERNS: &[Pattern] = &[
         "said by:{speaker} {q} {rel} said by:{speaker2} {q2}",
     ),
     p(
-        r#"(?:did|was|were|had|has|is) {ref}{happen} before or after {ref2}{happen}"#,
+        r"(?:did|was|were|had|has|is) {ref}{happen} before or after {ref2}{happen}",
         "",
-        r#"calls tool:{tool} arg:{q} before calls tool:{tool2} arg:{q2}"#,
+        r"calls tool:{tool} arg:{q} before calls tool:{tool2} arg:{q2}",
     ),
     // What was said.
     p(r"{open}{aux}<speaker> {adv}{speak} <q>", "ever", "said by:{speaker} {q}"),
@@ -524,12 +542,12 @@ const PATTERNS: &[Pattern] = &[
     ),
     p(r"who (?:ever )?(?:mentioned|spoke about|talked about) <topic>", "list", "said {topic}"),
     p(
-        r#"(?:where|when|in (?:what|which) (?:record|line|message)) (?:was|is|were|has) <phrase> {ever}(?:been )?(?:mentioned|said|stated|written)"#,
+        r"(?:where|when|in (?:what|which) (?:record|line|message)) (?:was|is|were|has) <phrase> {ever}(?:been )?(?:mentioned|said|stated|written)",
         "list",
-        r#"said {phrase}"#,
+        r"said {phrase}",
     ),
-    p(r#"(?:was|is|has) <phrase> {ever}(?:been )?(?:mentioned|said|stated)"#, "list", r#"said {phrase}"#),
-    p(r#"where (?:is|was) <phrase>"#, "list", r#"said {phrase}"#),
+    p(r"(?:was|is|has) <phrase> {ever}(?:been )?(?:mentioned|said|stated)", "list", r"said {phrase}"),
+    p(r"where (?:is|was) <phrase>", "list", r"said {phrase}"),
     // Claims.
     p(
         r"(?:did|have|has|do) (?:the |our )?(?:unit )?tests?(?: suite)? (?:really |actually )?(?:pass(?:ed)?|succeed(?:ed)?)",
@@ -682,23 +700,38 @@ const PATTERNS: &[Pattern] = &[
         "rules kind:ban",
     ),
     p(
-        r#"(?:is|was|are|were) there {ever}(?:a |any )?(?:rule|ban|constraint|restriction)s? (?:about|on|against|for|regarding) <about>"#,
+        r"(?:is|was|are|were) there {ever}(?:a |any )?(?:rule|ban|constraint|restriction)s? (?:about|on|against|for|regarding) <about>",
         "list",
-        r#"rules {about}"#,
+        r"rules {about}",
     ),
     p(
-        r#"did i {ever}(?:approve|allow|permit|authori[sz]e|confirm)(?: (?:us|the agent|you) to)? <about>"#,
+        r"did i {ever}(?:approve|allow|permit|authori[sz]e|confirm)(?: (?:us|the agent|you) to)? <about>",
         "?about",
-        r#"rules by:user kind:approval {about}"#,
+        r"rules by:user kind:approval {about}",
     ),
     p(
-        r#"did i {ever}(?:forbid|ban|prohibit)(?: (?:us|the agent|you) (?:to|from))? <about>"#,
+        r"did i {ever}(?:forbid|ban|prohibit)(?: (?:us|the agent|you) (?:to|from))? <about>",
         "?about",
-        r#"rules by:user kind:ban {about}"#,
+        r"rules by:user kind:ban {about}",
+    ),
+    p(
+        r"(?:do|did) {who}(?:still |now )?have (?:the )?(?:permission|approval|consent|leave) (?:to|for) <about>",
+        "list",
+        r"rules {about}",
+    ),
+    p(
+        r"(?:is|was|are|were) there {ever}(?:an? |any )?(?:approvals?|permission|consent) (?:for|to) <about>",
+        "list",
+        r"rules kind:approval {about}",
+    ),
+    p(
+        r"(?:is|does|has|was) (?:the|a|our) ban (?:on|against|of) <about> (?:still |now )?(?:in force|hold|holds|stand|active|valid|apply|(?:been )?lifted)",
+        "list",
+        r"rules kind:ban {about} at:end",
     ),
     // Files.
     p(
-        r"(?:which|what) (?:changes|edits|modifications|writes) (?:were|have been|did {subj}) ?(?:made?|done|do)?(?: (?:to|in|on|under))? {the}(?:file )?<path>",
+        r"(?:which|what) (?:changes|edits|modifications|writes) (?:were|have been|did {subj}) ?(?:ma[dk]e|done|do)?(?: (?:to|in|on|under))? {the}(?:file )?<path>",
         "list",
         "files op:written path:{path}",
     ),
@@ -750,14 +783,29 @@ const PATTERNS: &[Pattern] = &[
         "effects kind:svc.state|proc {name}",
     ),
     p(
-        r#"(?:which|what|(?P<count>how many)) commits (?:were (?:made|there|created)|did {subj}make|are there)"#,
+        r"(?:which|what|(?P<count>how many)) commits (?:were (?:made|there|created)|did {subj}make|are there)",
         "?",
-        r#"effects kind:vcs.commit"#,
+        r"effects kind:vcs.commit",
     ),
     p(
-        r#"are (?:any )?(?:sub-?agents?|agents|child(?:ren)? ?(?:agents?)?|workers?) (?:still )?(?:running|active)"#,
+        r"are (?:any )?(?:sub-?agents?|agents|child(?:ren)? ?(?:agents?)?|workers?) (?:still )?(?:running|active)",
         "list",
-        r#"agents state:running"#,
+        r"agents state:running",
+    ),
+    p(
+        r"(?:did|has|when did|how did) {the}(?:file )?<path> {ever}change(?:d)?",
+        "?",
+        r"files op:written path:{path}",
+    ),
+    p(
+        r"(?:did|has) (?:anything|something) {ever}changed? in {the}(?:file )?<path>",
+        "ever",
+        r"files op:written path:{path}",
+    ),
+    p(
+        r"(?:which|what) (?:edits|changes|writes) touched {the}(?:file )?<path>",
+        "list",
+        r"files op:written path:{path}",
     ),
     // Values.
     p(
@@ -794,6 +842,12 @@ const PATTERNS: &[Pattern] = &[
         "values {key}",
     ),
     p(r"what (?:was|is|were|are) {the}<key>", "value", "values {key}"),
+    p(
+        r"{show}(?:the )?{pick}values? (?:of|for) {the}(?:setting |parameter |variable |option |key )?<setting>",
+        "value",
+        r"values {setting}",
+    ),
+    p(r"did {the}(?:value of )?<key> {ever}change", "value", r"values {key}"),
     // Literals.
     p(
         r"(?:does|did|do) {the}(?:value |literal |string |id |hash |url )?<lit> {ever}(?:occur|appear|exist|turn up|come up|show up)(?: anywhere)?",
@@ -845,6 +899,16 @@ const PATTERNS: &[Pattern] = &[
         r"(?:which|what) (?:tool|call|command)s? (?:was|were|is|did {subj}) ?(?:called|used|run|made|executed|invoked|call|use|execute|there)?",
         "place",
         "calls",
+    ),
+    p(
+        r"(?:which|what) (?:records?|lines?|entries|entry) (?:contains?|ha[sd]|have|holds?|mentions?|includes?|contained) <q>",
+        "list",
+        r"records {q}",
+    ),
+    p(
+        r"(?:does|do|did) any (?:records?|lines?) (?:contain|have|hold|mention|include) <q>",
+        "list",
+        r"records {q}",
     ),
     // Children, compactions, attachments, tokens.
     p(

@@ -547,7 +547,10 @@ pub(super) fn is_path(word: &str) -> bool {
         "WORKSPACE",
         "CODEOWNERS",
     ];
-    is_literal(word) && word.contains(['/', '.', '_', '-', '*']) && !word.starts_with('-')
+    let extended =
+        word.rsplit_once('.').is_some_and(|(_, end)| end.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let shaped = word.contains('/') || extended || word.starts_with('.');
+    (is_literal(word) && shaped && !word.starts_with('-') && !word.contains(['@', '=']))
         || FILES.contains(&word)
 }
 
