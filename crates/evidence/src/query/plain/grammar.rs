@@ -129,7 +129,7 @@ fn slots(text: &str) -> String {
             _ => SLOTS.iter().find(|(own, _)| *own == base).map(|(_, shape)| *shape),
         };
         match shape.filter(|_| !before.ends_with("(?P")) {
-            Some(shape) => all.push_str(&format!("(?P<{name}>{shape})")),
+            Some(shape) => all.extend(["(?P<", name, ">", shape, ")"]),
             None => all.push_str(open.get(..=close).unwrap_or_default()),
         }
         rest = open.get(close + 1..).unwrap_or_default();

@@ -191,14 +191,15 @@ pub(super) fn command_words(sentence: &Sentence, words: &str) -> Option<Vec<Stri
     if program.starts_with('-') || NO_PROGRAMS.contains(&program) {
         return None;
     }
-    if !is_program(program) && !(is_literal(program) && program.contains(['.', '/', '_', '-'])) && !flags {
+    let spelled = is_literal(program) && program.contains(['.', '/', '_', '-']);
+    if !(is_program(program) || spelled || flags) {
         return None;
     }
     let mut all = vec![safe(program)];
     for word in rest {
         match sentence.spelling(word) {
             Spelling::Quoted(text) | Spelling::Code(text) => {
-                all.push(Atom::Quoted(text.to_owned()).to_string())
+                all.push(Atom::Quoted(text.to_owned()).to_string());
             }
             Spelling::Word(word) if is_argument(word) => all.push(safe(word)),
             Spelling::Word(_) => return None,
@@ -212,9 +213,9 @@ const NO_PROGRAMS: &[&str] = &["flag", "flags", "option", "options", "switch", "
 
 /// The words of a code span that is a command line.
 fn code_words(text: &str) -> Option<Vec<String>> {
-    let plain = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || "_-./=:@+".contains(c));
+    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "_-./=:@+".contains(c));
     let words: Vec<&str> = text.split_whitespace().collect();
-    let known = words.first().is_some_and(|name| is_program(name)) && words.iter().all(|word| plain(&word));
+    let known = words.first().is_some_and(|name| is_program(name)) && words.iter().all(|word| plain(word));
     known.then(|| words.into_iter().map(safe).collect())
 }
 

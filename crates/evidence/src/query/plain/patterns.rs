@@ -1019,9 +1019,8 @@ pub(super) fn question(sentence: &Sentence, placed: Placed) -> Option<(&'static 
         let (clause, certain) = clause(sentence, &found, row.clause)?;
         let form = match row.form {
             "place" if placed == Placed::No => return None,
-            "place" => "list",
             "?about" if certain == Certainty::Certain => "ever",
-            "?about" => "list",
+            "place" | "?about" => "list",
             "ever" => form_of(&found, "ever"),
             "?" => form_of(&found, "list"),
             form => form,
@@ -1127,7 +1126,7 @@ fn topic(sentence: &Sentence, words: &str) -> Option<String> {
         let lower = word.to_lowercase();
         match sentence.spelling(word) {
             Spelling::Quoted(text) | Spelling::Code(text) => {
-                terms.push(Atom::Quoted(text.to_owned()).to_string())
+                terms.push(Atom::Quoted(text.to_owned()).to_string());
             }
             Spelling::Word(word) if is_literal(word) => terms.push(safe(word)),
             Spelling::Word(_) if POINTING.contains(&lower.as_str()) => {}

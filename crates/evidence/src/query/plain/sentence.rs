@@ -158,7 +158,8 @@ fn set_aside(question: &str) -> Option<(String, Vec<String>)> {
         if text.trim().is_empty() {
             return None;
         }
-        marked.push_str(&format!(" {}{} ", if open == '`' { CODE } else { QUOTE }, quotes.len()));
+        let mark = if open == '`' { CODE } else { QUOTE };
+        marked.extend([format!(" {mark}"), quotes.len().to_string(), " ".to_owned()]);
         quotes.push(text.replace("\\\"", "\""));
         rest = after.get(len + close.len_utf8()..)?;
         before = ' ';

@@ -518,13 +518,11 @@ fn is_hyphened(word: &str) -> bool {
     let mut parts = word.split('-');
     let first = parts.next().unwrap_or_default();
     let rest: Vec<&str> = parts.collect();
-    !rest.is_empty()
-        && !first.is_empty()
-        && rest.iter().all(|part| !part.is_empty())
-        && !among(PREFIXES, first)
-        && !rest.iter().any(|part| among(NO_NAMES, part))
-        && !(first.ends_with("ly")
-            || rest.last().is_some_and(|part| part.ends_with("ed") || part.ends_with("ing")))
+    let whole = !rest.is_empty() && !first.is_empty() && rest.iter().all(|part| !part.is_empty());
+    let verbal = rest.last().is_some_and(|part| part.ends_with("ed") || part.ends_with("ing"));
+    let adverb = first.ends_with("ly") || among(PREFIXES, first);
+    let grammar = rest.iter().any(|part| among(NO_NAMES, part));
+    whole && !(verbal || adverb || grammar)
 }
 
 /// Whether `word` can be the path of a file.
