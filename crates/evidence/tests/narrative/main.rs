@@ -63,7 +63,7 @@ fn prove(session: &Session) -> Vec<Proved<'_>> {
     for (block, next) in session.blocks.iter().zip(nexts(session)) {
         match &block.said {
             Said::Call { text, .. } => {
-                previous.push(text.to_string());
+                previous.push(text.clone());
             }
             Said::Other { ends: true } => previous.clear(),
             Said::Other { .. } => {}
