@@ -197,7 +197,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(text: &str) -> Vec<(UnitKind, &str)> {
-        cut(text).into_iter().map(|(kind, range)| (kind, text.get(range).unwrap())).collect()
+        cut(text).map(|(kind, range)| (kind, text.get(range).unwrap())).collect()
     }
 
     #[test]

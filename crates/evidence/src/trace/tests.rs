@@ -58,7 +58,8 @@ fn origins(script: &str) -> Vec<(usize, Vec<usize>)> {
 
 #[test]
 fn what_must_have_succeeded_before_is_named() {
-    let cases: &[(&str, &[(usize, &[usize])])] = &[
+    type Origins<'o> = &'o [(usize, &'o [usize])];
+    let cases: &[(&str, Origins<'_>)] = &[
         ("rm a && rm b", &[(1, &[]), (2, &[1])]),
         ("rm a; rm b", &[(1, &[]), (2, &[])]),
         ("cat x | sort && rm b && rm c; rm d", &[(3, &[2]), (4, &[2, 3]), (5, &[])]),
