@@ -73,7 +73,11 @@ fn changed(ground: &Ground<'_>) -> Vec<Question> {
         pairs.push((Family::F12, pair));
     }
     let end = format!("\nNotice: the user has lifted the ban on {}; it may be changed now.", folder(ground));
-    if let Some(rule) = plant(ground, Speaker::Tool, &end) {
+    // A notice behind a cleared result would make it a result again.
+    let apart = |rule: &Vec<Edit>| {
+        rule.iter().all(|own| !edits.iter().any(|other: &Edit| (other.at..=other.at + other.remove).contains(&own.at)))
+    };
+    if let Some(rule) = plant(ground, Speaker::Tool, &end).filter(apart) {
         let all = sorted(edits.iter().cloned().chain(rule).collect());
         pairs.extend(ruled(ground, &all, ["in-force", "lifted"]).map(|pair| (Family::F10, pair)));
         edits = all;
