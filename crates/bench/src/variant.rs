@@ -75,7 +75,9 @@ fn changed(ground: &Ground<'_>) -> Vec<Question> {
     let end = format!("\nNotice: the user has lifted the ban on {}; it may be changed now.", folder(ground));
     // A notice behind a cleared result would make it a result again.
     let apart = |rule: &Vec<Edit>| {
-        rule.iter().all(|own| !edits.iter().any(|other: &Edit| (other.at..=other.at + other.remove).contains(&own.at)))
+        rule.iter().all(|own| {
+            !edits.iter().any(|other: &Edit| (other.at..=other.at + other.remove).contains(&own.at))
+        })
     };
     if let Some(rule) = plant(ground, Speaker::Tool, &end).filter(apart) {
         let all = sorted(edits.iter().cloned().chain(rule).collect());

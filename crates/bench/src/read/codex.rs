@@ -48,7 +48,8 @@ fn item(draft: &mut Draft, no: u32, payload: &Value) {
 }
 
 fn call(draft: &mut Draft, no: u32, payload: &Value, arguments: Vec<crate::session::Argument>) {
-    let (id, tool) = (text(payload, "call_id").to_owned(), text(payload, "name").to_owned());
+    let id = text(payload, "call_id").to_owned();
+    let tool = format!("{}{}", text(payload, "namespace"), text(payload, "name"));
     let mut leaves: Vec<usize> = arguments.iter().map(|own| own.leaf).collect();
     leaves.extend(draft.at(no, "/payload/arguments"));
     draft.event(no, Speaker::Assistant, Kind::Call { id, tool, arguments }, leaves);
