@@ -6,6 +6,10 @@ ci:
 test:
     cargo test --workspace
 
+# Those, and the ones that go over every real session; many minutes, so better in a release build.
+test-everything:
+    cargo test --workspace --release -- --include-ignored
+
 # The ten largest files and functions: which noun is missing?
 sizes:
     @git ls-files '*.rs' | xargs wc -l | sort -rn | sed -n 2,11p
