@@ -5,35 +5,13 @@ use std::process::{Command, Stdio};
 
 use testkit::figure::MARK;
 
-/// What states figures on evidence: the arguments of `cargo`, before those of the program itself.
-const SOURCES: &[&[&str]] = &[
-    &["test", "--release", "-p", "strongroom-evidence", "--test", "corpus", "--", "--nocapture"],
-    &["test", "--release", "-p", "strongroom-evidence", "--test", "oracle", "--", "--nocapture"],
-    &["test", "--release", "-p", "strongroom-evidence", "--test", "narrative", "--", "--nocapture"],
-    &[
-        "test",
-        "--release",
-        "-p",
-        "strongroom",
-        "--test",
-        "real",
-        "--",
-        "--nocapture",
-        "cases",
-        "--include-ignored",
-    ],
-    &[
-        "test",
-        "--release",
-        "-p",
-        "strongroom",
-        "--test",
-        "real",
-        "--",
-        "--nocapture",
-        "all_absences",
-        "--ignored",
-    ],
+/// What states figures on evidence: a package, a test of it, and what follows the options of the test runner.
+const SOURCES: &[(&str, &str, &[&str])] = &[
+    ("strongroom-evidence", "corpus", &[]),
+    ("strongroom-evidence", "oracle", &[]),
+    ("strongroom-evidence", "narrative", &[]),
+    ("strongroom", "real", &["cases", "--include-ignored"]),
+    ("strongroom", "real", &["all_absences", "--ignored"]),
 ];
 
 /// The measurement of speed, which takes the folder.
@@ -48,9 +26,9 @@ pub(crate) fn evidence(folder: &Path) -> Result<String, String> {
     let mut failed = Vec::new();
     let mut speed = Command::new("cargo");
     speed.args(SPEED).arg(folder);
-    let tests = SOURCES.iter().map(|source| {
+    let tests = SOURCES.iter().map(|(package, test, rest)| {
         let mut command = Command::new("cargo");
-        command.args(*source);
+        command.args(["test", "--release", "-p", *package, "--test", *test, "--", "--nocapture"]).args(*rest);
         command
     });
     for mut command in tests.chain([speed]) {

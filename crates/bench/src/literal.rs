@@ -66,7 +66,6 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::question::{Age, Family, Role};
 
     fn question(text: &str, speaker: &str) -> Question {
         let gold = Gold {
@@ -78,25 +77,7 @@ mod tests {
             speaker: speaker.into(),
             copies: Vec::new(),
         };
-        Question {
-            id: "q".into(),
-            family: Family::F4,
-            kind: "quote".into(),
-            role: Role::Asked,
-            twin_of: None,
-            transcript: String::new(),
-            transcript_sha256: String::new(),
-            project: String::new(),
-            format: String::new(),
-            variant: None,
-            query: String::new(),
-            plain: Vec::new(),
-            expect: Expect::Cited,
-            gold: vec![gold],
-            class: String::new(),
-            age: Age::default(),
-            open: false,
-        }
+        Question { gold: vec![gold], ..Question::blank() }
     }
 
     #[test]

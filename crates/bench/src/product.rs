@@ -116,23 +116,7 @@ impl Ready {
 }
 
 fn not_understood(ask: &Asking<'_>) -> Reply {
-    Reply {
-        question: ask.question.id.clone(),
-        answerer: "strongroom".to_owned(),
-        budget: None,
-        condition: Condition::Full,
-        put: ask.put,
-        verdict: Verdict::NotUnderstood,
-        reading: None,
-        literal: None,
-        shown: None,
-        answer: None,
-        values: Vec::new(),
-        citations: Vec::new(),
-        missing: Vec::new(),
-        tokens: 0,
-        micros: 0,
-    }
+    Reply { put: ask.put, ..Reply::bare(&ask.question.id, "strongroom", Verdict::NotUnderstood) }
 }
 
 /// What is said of a question that cannot be put because the store cannot be used.

@@ -222,6 +222,32 @@ pub struct Question {
     pub open: bool,
 }
 
+#[cfg(test)]
+impl Question {
+    /// A question for tests, which fill in what they are about.
+    pub(crate) fn blank() -> Self {
+        Self {
+            id: "q".into(),
+            family: Family::F4,
+            kind: "quote".into(),
+            role: Role::Asked,
+            twin_of: None,
+            transcript: String::new(),
+            transcript_sha256: String::new(),
+            project: String::new(),
+            format: String::new(),
+            variant: None,
+            query: String::new(),
+            plain: Vec::new(),
+            expect: Expect::Cited,
+            gold: Vec::new(),
+            class: String::new(),
+            age: Age::default(),
+            open: false,
+        }
+    }
+}
+
 /// Text as one exact byte sequence of the query language.
 pub fn quoted(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");

@@ -142,6 +142,29 @@ pub struct Reply {
     pub micros: u64,
 }
 
+impl Reply {
+    /// A reply of which nothing is known but its verdict, to a typed question put to an intact transcript.
+    pub(crate) fn bare(question: &str, answerer: &str, verdict: Verdict) -> Self {
+        Self {
+            question: question.to_owned(),
+            answerer: answerer.to_owned(),
+            budget: None,
+            condition: Condition::Full,
+            put: Put::Typed,
+            verdict,
+            reading: None,
+            literal: None,
+            shown: None,
+            answer: None,
+            values: Vec::new(),
+            citations: Vec::new(),
+            missing: Vec::new(),
+            tokens: 0,
+            micros: 0,
+        }
+    }
+}
+
 /// A length of time in microseconds.
 pub(crate) fn micros(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)

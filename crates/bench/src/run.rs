@@ -402,21 +402,10 @@ struct Cost<'a> {
 
 fn literal(question: &Question, answerer: &str, budget: Option<u32>, verdict: Verdict) -> Reply {
     Reply {
-        question: question.id.clone(),
-        answerer: answerer.to_owned(),
         budget,
         condition: Condition::Context,
-        put: Put::Typed,
-        verdict,
-        reading: None,
         literal: Some(verdict == Verdict::Supported),
-        shown: None,
-        answer: None,
-        values: Vec::new(),
-        citations: Vec::new(),
-        missing: Vec::new(),
-        tokens: 0,
-        micros: 0,
+        ..Reply::bare(&question.id, answerer, verdict)
     }
 }
 

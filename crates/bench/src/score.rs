@@ -173,8 +173,8 @@ fn of_no(reply: &Reply) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::question::{Age, Family};
-    use crate::reply::{Condition, Put};
+    use crate::question::Family;
+    use crate::reply::Condition;
     use crate::seed::hex;
 
     const FILE: &[u8] = br#"{"a":"first words","b":"other \"quoted\" words"}"#;
@@ -189,45 +189,11 @@ mod tests {
             speaker: "user".into(),
             copies: Vec::new(),
         });
-        Question {
-            id: "q".into(),
-            family: Family::F1,
-            kind: "kind".into(),
-            role,
-            twin_of: None,
-            transcript: String::new(),
-            transcript_sha256: String::new(),
-            project: String::new(),
-            format: String::new(),
-            variant: None,
-            query: String::new(),
-            plain: Vec::new(),
-            expect,
-            gold: gold.collect(),
-            class: String::new(),
-            age: Age::default(),
-            open: false,
-        }
+        Question { family: Family::F1, role, expect, gold: gold.collect(), ..Question::blank() }
     }
 
     fn reply(verdict: Verdict, answer: &str, citations: Vec<Cited>) -> Reply {
-        Reply {
-            question: "q".into(),
-            answerer: "a".into(),
-            budget: None,
-            condition: Condition::Full,
-            put: Put::Typed,
-            verdict,
-            reading: None,
-            literal: None,
-            shown: None,
-            answer: Some(answer.into()),
-            values: Vec::new(),
-            citations,
-            missing: Vec::new(),
-            tokens: 0,
-            micros: 0,
-        }
+        Reply { answer: Some(answer.into()), citations, ..Reply::bare("q", "a", verdict) }
     }
 
     fn cited(bytes: (u64, u64), quote: &str, speaker: &str) -> Cited {
