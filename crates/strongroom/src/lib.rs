@@ -34,6 +34,8 @@ pub mod form;
 
 pub mod show;
 
+pub mod custodian;
+
 pub mod replay;
 
 pub mod explain;
