@@ -501,7 +501,8 @@ impl<'c, 's> Case<'c, 's> {
                 let summary = matches!(hole.kind, HoleKind::ForeignSummary | HoleKind::OriginalGone);
                 return hole.range.start() < own && !(summary && self.noun() == Noun::Said);
             }
-            hole.range.start() > own
+            // What a summary of ours stands for lay anywhere among what was kept.
+            hole.kind == HoleKind::OriginalGone || hole.range.start() > own
         };
         found.holes.iter().copied().filter(beyond).collect()
     }

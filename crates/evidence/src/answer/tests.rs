@@ -263,6 +263,8 @@ fn a_line_that_only_a_lost_original_had_is_not_searched() {
     t.bash("ls c", "", vec![effect(Kind::FsRead, "c")]);
     check(&t, "list calls cmd:rm from:L37 to:L37", Verdict::Insufficient, "");
     check(&t, "list calls cmd:rm from:L3", Verdict::Absent, "no");
+    check(&t, "last calls cmd:ls", Verdict::Insufficient, "the last that can be read");
+    check(&t, "last said by:user", Verdict::Insufficient, "");
 }
 
 #[test]

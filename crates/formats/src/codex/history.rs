@@ -4,11 +4,14 @@ use std::collections::{HashMap, VecDeque};
 
 use strongroom_core::error::Result;
 use strongroom_core::transcript::{
-    Block, BlockKind, BlockRef, Branch, Bytes, Record, RecordKind, Speaker, Visibility,
+    Arguments, Block, BlockKind, BlockRef, Branch, Bytes, CallFacts, Record, RecordKind, Speaker, Visibility,
 };
 
 use super::read::{Outcome, Reader, Step};
 use crate::content::text;
+
+/// The tool whose calls stand twice with different ids, or with one and without.
+const WEB_SEARCH: &str = "web_search";
 
 /// How much of the user's last messages an old compaction without a replacement history keeps: 20,000 tokens.
 const KEPT_USER_BYTES: u64 = 80_000;
@@ -100,6 +103,8 @@ enum Key {
     Said(Speaker, String),
     Thought(String),
     Called(String, String),
+    /// A search of the web, by its action.
+    Searched(String),
     Returned(String, String),
     /// Sealed or by value: the same bytes.
     Same(String),
@@ -219,6 +224,10 @@ fn key_of(source: &dyn Bytes, block: &Block) -> Result<Option<Key>> {
     Ok(match &block.kind {
         BlockKind::Text | BlockKind::Paste | BlockKind::Summary => Some(Key::Said(block.speaker, words()?)),
         BlockKind::Thinking if !block.text.is_empty() => Some(Key::Thought(words()?)),
+        // The screen's event has an id that the item lacks.
+        BlockKind::Call(CallFacts { tool, arguments: Arguments::Json(action), .. }) if tool == WEB_SEARCH => {
+            Some(Key::Searched(String::from_utf8_lossy(&source.read(*action)?).into_owned()))
+        }
         BlockKind::Call(facts) => {
             facts.id.clone().map(|id| raw().map(|raw| Key::Called(id, raw))).transpose()?
         }

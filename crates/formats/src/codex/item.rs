@@ -178,8 +178,10 @@ fn reasoning(value: Value<'_>, pointer: String) -> Block {
     Block { text, ..block(BlockKind::Thinking, value, pointer, Speaker::Assistant) }
 }
 
-fn call(value: Value<'_>, kind: &str, pointer: String) -> Block {
-    let tool = owned(value, "name").unwrap_or_else(|| kind.trim_end_matches("_call").to_owned());
+/// A call; what the harness runs itself has no name but the `kind` of its item, or of the event on the screen.
+pub(super) fn call(value: Value<'_>, kind: &str, pointer: String) -> Block {
+    let kind = kind.trim_end_matches("_call").trim_end_matches("_end");
+    let tool = owned(value, "name").unwrap_or_else(|| kind.to_owned());
     let tool = match value.string_at("namespace") {
         Some(namespace) if !tool.starts_with(namespace.as_ref()) => format!("{namespace}{tool}"),
         _ => tool,

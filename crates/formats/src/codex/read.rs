@@ -94,11 +94,10 @@ const META_EVENTS: [&str; 34] = [
 ];
 
 /// Events about a call: the call's outcome and copies of its output for the screen.
-const CALL_EVENTS: [&str; 10] = [
+const CALL_EVENTS: [&str; 9] = [
     "exec_command_end",
     "patch_apply_end",
     "mcp_tool_call_end",
-    "web_search_end",
     "view_image_tool_call",
     "image_generation_end",
     "dynamic_tool_call_request",
@@ -222,6 +221,12 @@ impl Reader {
                     .and_then(Value::integer)
                     .and_then(|turns| u64::try_from(turns).ok());
                 Step::RolledBack(turns.unwrap_or_default())
+            }
+            "web_search_end" => {
+                record.kind = RecordKind::Message;
+                let own = item::call(payload, &kind, "/payload".to_owned());
+                record.blocks.push(Block { visibility: Visibility::Aside, ..own });
+                Step::None
             }
             known if CALL_EVENTS.contains(&known) => self.call_event(payload, known, record),
             known if META_EVENTS.contains(&known) => meta(record, ""),

@@ -286,3 +286,32 @@ fn codex_replaced_histories_are_what_is_sent() {
         index("codex", &[message("user", "one"), message("assistant", "first"), old, message("user", "two")]);
     assert_eq!(sent(&read), ["one", "Did one.", "two"]);
 }
+
+#[test]
+fn a_search_that_codex_writes_twice_is_one_call() {
+    let action = |words: &str| format!(r#"{{"type":"search","query":"{words}"}}"#);
+    let shown = |id: &str, words: &str| {
+        event(&format!(
+            r#"{{"type":"web_search_end","call_id":"{id}","query":"{words}","action":{}}}"#,
+            action(words)
+        ))
+    };
+    let item = |words: &str| {
+        format!(
+            r#"{{"timestamp":"2026-05-04T09:00:00.000Z","type":"response_item","payload":{{"type":"web_search_call","status":"completed","action":{}}}}}"#,
+            action(words)
+        )
+    };
+    let lines = [
+        message("user", "look it up"),
+        shown("ws_1", "tides"),
+        item("tides"),
+        shown("ws_2", "tides"),
+        item("tides"),
+        shown("ws_3", "moons"),
+    ];
+    let read = index("codex", &lines);
+    let kinds: Vec<SpanKind> = segment(&read.1).spans.iter().skip(1).map(|span| span.kind).collect();
+    assert_eq!(kinds, [SpanKind::Call; 3]);
+    assert!(read.1.findings.is_empty(), "{:?}", read.1.findings);
+}
