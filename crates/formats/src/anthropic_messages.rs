@@ -25,7 +25,7 @@ impl Format for AnthropicMessages {
     }
 
     fn index(&self, source: &dyn Bytes) -> Result<SourceIndex> {
-        document::index(self.name(), source, &mut |member, record, findings| match member {
+        document::index(self.name(), source, RULES.lists, &mut |member, record, findings| match member {
             Member::Message(value) => message(value, record, findings),
             Member::Field(value) => field(value, record, findings),
         })
@@ -81,7 +81,7 @@ fn field(value: Value<'_>, record: &mut Record, findings: &mut Vec<Finding>) {
 }
 
 /// The summary is the first message. A user's message may follow: the API joins neighbours of one role.
-const RULES: Rules = Rules { leading: &[], violations };
+const RULES: Rules = Rules { violations, ..Rules::MESSAGES };
 
 /// Counts what the API would refuse, by rule.
 fn violations(index: &SourceIndex) -> BTreeMap<&'static str, usize> {

@@ -1,7 +1,5 @@
 //! Codex rollouts: lines `{timestamp, type, payload}` of items, events and settings.
 
-mod item;
-
 mod read;
 
 mod history;

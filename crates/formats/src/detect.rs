@@ -2,6 +2,8 @@
 
 mod unread;
 
+mod read;
+
 use strongroom_core::error::{Error, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::Bytes;
@@ -14,10 +16,11 @@ use crate::format::{Format, refuse_empty};
 use crate::json::{Kind, Tape, Value};
 use crate::lines::Lines;
 use crate::openai_chat::OpenAiChat;
+use crate::openai_responses::OpenAiResponses;
 
 /// All formats that can be read.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&ClaudeCode, &Codex, &OpenAiChat, &AnthropicMessages]
+    &[&ClaudeCode, &Codex, &OpenAiChat, &AnthropicMessages, &OpenAiResponses]
 }
 
 /// The format users call `name`.
@@ -152,7 +155,10 @@ fn of_line(value: Value<'_>) -> Option<&'static dyn Format> {
     if (links || says || titled) && !has_parts && !qwen {
         return Some(&ClaudeCode);
     }
-    (has("timestamp") && !kind.is_empty() && is_object("payload")).then_some(&Codex)
+    if has("timestamp") && !kind.is_empty() && is_object("payload") {
+        return Some(&Codex);
+    }
+    read::line(value)
 }
 
 fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<Detected> {
@@ -189,6 +195,9 @@ fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<Detected>
             .ok_or_else(|| Error::invalid_input(format!("not a JSON document: {damage}")));
     }
     let Some(root) = tape.root(text, 0) else { return refuse("a document without a value".to_owned()) };
+    if let Some(format) = read::document(root) {
+        return Ok(Detected::Read(format));
+    }
     if let Some(what) = unread::document(root) {
         return Ok(Detected::NotYetRead(what));
     }
@@ -220,6 +229,9 @@ fn damaged(text: &[u8]) -> Option<&'static dyn Format> {
     let has = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
     if !has("\"role\"") || !has("\"content\"") {
         return None;
+    }
+    if has("\"input\"") && (has("\"input_text\"") || has("\"function_call\"")) {
+        return Some(&OpenAiResponses);
     }
     Some(if has("\"tool_use\"") || has("\"tool_result\"") { &AnthropicMessages } else { &OpenAiChat })
 }

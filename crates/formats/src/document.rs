@@ -27,13 +27,18 @@ pub(crate) enum Member<'v> {
 /// Fills a record from a member; findings have pointers inside the record.
 pub(crate) type Adapt<'a> = &'a mut dyn FnMut(Member<'_>, &mut Record, &mut Vec<Finding>);
 
-/// Reads a document into an index.
+/// Reads a document into an index; its list of messages is the document itself or a member named in `lists`.
 ///
 /// # Errors
 /// `InvalidInput` for an empty source, and as [`Bytes::read`].
-pub(crate) fn index(format: &'static str, source: &dyn Bytes, adapt: Adapt<'_>) -> Result<SourceIndex> {
+pub(crate) fn index(
+    format: &'static str,
+    source: &dyn Bytes,
+    lists: &'static [&'static str],
+    adapt: Adapt<'_>,
+) -> Result<SourceIndex> {
     refuse_empty(source)?;
-    let mut reader = Reader { records: Vec::new(), findings: Vec::new(), adapt };
+    let mut reader = Reader { records: Vec::new(), findings: Vec::new(), lists, adapt };
     reader.read(source)?;
     let Reader { mut records, mut findings, .. } = reader;
     records.sort_by_key(|record| record.range);
@@ -59,6 +64,7 @@ pub(crate) fn index(format: &'static str, source: &dyn Bytes, adapt: Adapt<'_>) 
 struct Reader<'a> {
     records: Vec<Record>,
     findings: Vec<Finding>,
+    lists: &'static [&'static str],
     adapt: Adapt<'a>,
 }
 
@@ -137,12 +143,14 @@ impl Reader<'_> {
                 if let Some(key) = root.duplicate_key() {
                     self.find(Level::Note, "duplicate-key", "", format!("the key {key:?} stands twice"));
                 }
+                let list = list_of(root, self.lists).map(Value::range);
                 for (key, value) in root.entries() {
-                    if key.is("messages") && value.kind() == Kind::Array {
-                        self.messages(value, "/messages");
+                    let is_list = list == Some(value.range());
+                    let key = key.string().unwrap_or_default();
+                    let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+                    if is_list {
+                        self.messages(value, &pointer);
                     } else {
-                        let key = key.string().unwrap_or_default();
-                        let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
                         let label = key.into_owned();
                         self.record(Member::Field(value), value, pointer, label);
                     }
@@ -181,6 +189,15 @@ impl Reader<'_> {
         }
         self.records.push(record);
     }
+}
+
+/// The list of messages: the document itself, or the first member named in `lists` that is a list.
+pub(crate) fn list_of<'v>(root: Value<'v>, lists: &[&str]) -> Option<Value<'v>> {
+    let is_list = |value: &Value<'_>| value.kind() == Kind::Array;
+    if is_list(&root) {
+        return Some(root);
+    }
+    lists.iter().find_map(|key| root.get(key).filter(is_list))
 }
 
 /// Marks a record as readable and not understood.

@@ -20,6 +20,8 @@ mod outcome;
 
 mod format;
 
+mod masks;
+
 mod anthropic;
 
 mod patch;
@@ -30,9 +32,13 @@ mod elide;
 
 mod fold;
 
+mod responses;
+
 mod openai_chat;
 
 mod anthropic_messages;
+
+mod openai_responses;
 
 mod codex;
 

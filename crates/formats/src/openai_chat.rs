@@ -26,7 +26,7 @@ impl Format for OpenAiChat {
     }
 
     fn index(&self, source: &dyn Bytes) -> Result<SourceIndex> {
-        document::index(self.name(), source, &mut |member, record, findings| {
+        document::index(self.name(), source, RULES.lists, &mut |member, record, findings| {
             if let Member::Message(value) = member {
                 message(value, record, findings);
             }
@@ -196,7 +196,13 @@ fn opaque(
 }
 
 /// The summary stands behind the instructions.
-const RULES: Rules = Rules { leading: &["system", "developer"], violations };
+const RULES: Rules = Rules {
+    leads: |message| {
+        message.string_at("role").is_some_and(|role| matches!(role.as_ref(), "system" | "developer"))
+    },
+    violations,
+    ..Rules::MESSAGES
+};
 
 /// Counts what the API would refuse, by rule.
 fn violations(index: &SourceIndex) -> BTreeMap<&'static str, usize> {

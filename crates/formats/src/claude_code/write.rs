@@ -11,10 +11,11 @@ use strongroom_core::transcript::{
 
 use super::copies::{copy_id, copy_message_id};
 use super::path::PLACEHOLDER;
-use crate::fold::{Kept, Masks, check_rules, open_end};
+use crate::fold::{Kept, check_rules, open_end};
 use crate::format::{Edit, Format, Resume};
 use crate::ids::derive;
 use crate::json::{Tape, Value, write_string};
+use crate::masks::Masks;
 use crate::patch::{Patch, one_line};
 
 /// How the texts of a copied line stand in it.

@@ -5,9 +5,9 @@ use strongroom_core::transcript::{
     Block, BlockKind, Finding, Level, Record, RecordKind, Speaker, Usage, Visibility,
 };
 
-use super::item::{self, COPIED_FROM, Owner, set_visibility};
 use crate::json::{Kind, Value};
 use crate::part::{block, finding, owned, plain_text, text_block, time_of, user_text};
+use crate::responses::{self, COPIED_FROM, Owner, set_visibility};
 
 /// What a line does to the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -194,7 +194,7 @@ impl Reader {
         let kind = payload.string_at("type").unwrap_or_default();
         record.label = format!("response_item/{kind}");
         record.id = owned(payload, "id");
-        match item::blocks(payload, "/payload", self.owner, record.line, &mut self.findings) {
+        match responses::blocks(payload, "/payload", self.owner, record.line, &mut self.findings) {
             Some(blocks) => {
                 record.kind = if blocks.is_empty() { RecordKind::Meta } else { RecordKind::Message };
                 record.blocks = blocks;
@@ -224,8 +224,8 @@ impl Reader {
             }
             "web_search_end" => {
                 record.kind = RecordKind::Message;
-                let own = item::call(payload, &kind, "/payload".to_owned());
-                record.blocks.push(Block { visibility: Visibility::Aside, ..own });
+                record.blocks = responses::web_search(payload, "/payload");
+                set_visibility(&mut record.blocks, Visibility::Aside);
                 Step::None
             }
             known if CALL_EVENTS.contains(&known) => self.call_event(payload, known, record),
@@ -309,7 +309,7 @@ impl Reader {
         set_visibility(&mut record.blocks, Visibility::Past);
         for (at, value) in history.elements().enumerate() {
             let pointer = format!("/payload/replacement_history/{at}");
-            let blocks = item::blocks(value, &pointer, self.owner, record.line, &mut self.findings);
+            let blocks = responses::blocks(value, &pointer, self.owner, record.line, &mut self.findings);
             let line =
                 value.get(COPIED_FROM).and_then(Value::integer).and_then(|line| u32::try_from(line).ok());
             self.copied.extend(line.map(|line| Copied { range: value.range(), line }));

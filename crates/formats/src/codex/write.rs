@@ -7,12 +7,13 @@ use strongroom_core::range::ByteRange;
 use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{BlockKind, BlockRef, Bytes, Record, SourceIndex, Speaker, Visibility};
 
-use super::item::{COPIED_FROM, DERIVED_MARK};
-use crate::fold::{Kept, Masks, check_rules, open_end};
+use crate::fold::{Kept, check_rules, open_end};
 use crate::format::{Edit, Format, Resume};
 use crate::ids::derive;
 use crate::json::{Tape, write_string};
+use crate::masks::Masks;
 use crate::patch::{Patch, one_line};
+use crate::responses::{COPIED_FROM, DERIVED_MARK};
 
 /// An item of the history that would be sent.
 struct Item {

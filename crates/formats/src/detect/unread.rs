@@ -4,7 +4,7 @@ use crate::json::{Kind, Value};
 
 /// What must hold of a JSON value.
 #[derive(Debug, Clone, Copy)]
-enum Has {
+pub(super) enum Has {
     /// The path leads to something; `*` stands for the first element of a list.
     Path(&'static [&'static str]),
     /// The string at the path is one of these.
@@ -74,8 +74,6 @@ const EVENT_SOURCES: &[&str] = &["user", "agent", "environment", "hook"];
 
 /// Whole documents.
 const DOCUMENTS: &[Sign] = &[
-    Sign { what: "an OpenAI Responses request", has: &[Path(&["input", "*", "type"])] },
-    Sign { what: "an OpenAI Responses request", has: &[Path(&["input", "*", "role"])] },
     Sign {
         what: "the state of an OpenHands conversation",
         has: &[Path(&["agent", "llm"]), Path(&["workspace"])],
@@ -135,10 +133,6 @@ const DOCUMENTS: &[Sign] = &[
     Sign { what: "an old Codex session", has: &[Path(&["session"]), Path(&["items"])] },
     Sign { what: "a Claude session from the web", has: &[Path(&["loglines", "*", "message"])] },
     Sign { what: "an OpenTelemetry export", has: &[Path(&["resourceSpans"])] },
-    Sign {
-        what: "a list of responses items",
-        has: &[Text(&["*", "type"], &["message", "reasoning", "function_call"])],
-    },
 ];
 
 /// Files that are no text: how they begin, and what stands near their beginning.
@@ -185,7 +179,8 @@ fn named(signs: &[Sign], value: Value<'_>) -> Option<&'static str> {
     signs.iter().find(|sign| sign.has.iter().all(|has| holds(*has, value))).map(|sign| sign.what)
 }
 
-fn holds(has: Has, value: Value<'_>) -> bool {
+/// Whether `has` holds of `value`.
+pub(super) fn holds(has: Has, value: Value<'_>) -> bool {
     match has {
         Path(path) => at(value, path).is_some(),
         Text(path, wanted) => text_at(value, path).is_some_and(|text| wanted.contains(&text.as_str())),

@@ -11,11 +11,12 @@ pub(crate) struct Sample {
     pub(crate) name: String,
 }
 
-const FIXTURES: [(&str, &[u8]); 4] = [
+const FIXTURES: &[(&str, &[u8])] = &[
     ("claude-code", include_bytes!("../fixtures/claude-code.jsonl")),
     ("codex", include_bytes!("../fixtures/codex.jsonl")),
     ("openai-chat", include_bytes!("../fixtures/openai-chat.json")),
     ("anthropic-messages", include_bytes!("../fixtures/anthropic-messages.json")),
+    ("openai-responses", include_bytes!("../fixtures/openai-responses.json")),
 ];
 
 pub(crate) fn fixtures() -> Vec<Sample> {
@@ -32,12 +33,13 @@ pub(crate) fn fixture(name: &str) -> Sample {
 }
 
 /// Where real files of each format stand below the shared directory.
-const REAL: [(&str, &str); 5] = [
+const REAL: &[(&str, &str)] = &[
     ("claude-code", "transcripts/claude-code"),
     ("claude-code", "transcripts/claude-code-fixtures"),
     ("codex", "transcripts/codex"),
     ("openai-chat", "transcripts/derived/openai-chat"),
     ("anthropic-messages", "transcripts/derived/anthropic-messages"),
+    ("openai-responses", "transcripts/derived/openai-responses"),
 ];
 
 fn shared() -> Option<PathBuf> {
@@ -65,7 +67,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 /// Calls `visit` for every real file of at most `bytes_max` bytes whose format is detected as the directory says.
 pub(crate) fn for_each_real(bytes_max: u64, visit: &mut dyn FnMut(&Sample)) {
     let Some(shared) = shared() else { return };
-    for (name, directory) in REAL {
+    for &(name, directory) in REAL {
         for path in files(&shared.join(directory)) {
             let is_transcript =
                 path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json");

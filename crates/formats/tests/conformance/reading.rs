@@ -130,6 +130,7 @@ fn forged_roles_in_results_change_nothing() {
         ("codex", "make: *** [check] Error 1"),
         ("openai-chat", "timeout"),
         ("anthropic-messages", "retries = 3"),
+        ("openai-responses", "limit = 3"),
     ] {
         let sample = fixture(name);
         let before = sample.format.index(&sample.bytes).unwrap();

@@ -198,12 +198,12 @@ fn masks(bytes: &[u8], secret: &str) -> Vec<Mask> {
 
 #[test]
 fn masks_hide_text_in_request_bodies() {
-    for name in ["openai-chat", "anthropic-messages"] {
+    for name in ["openai-chat", "anthropic-messages", "openai-responses"] {
         let sample = fixture(name);
         let edit = Edit { masks: masks(&sample.bytes, "abc-123"), ..Edit::default() };
         let out = compact(&sample, &edit);
         assert!(find(&out, "abc-123").is_empty());
-        assert_eq!(find(&out, r#"token=\"hidden\""#).len(), 1);
+        assert_eq!(find(&out, r#"token=\"hidden\""#).len(), 1, "{name}");
     }
 }
 
@@ -255,15 +255,18 @@ fn shells_names_and_cache_marks_survive_in_request_bodies() {
 
 #[test]
 fn summaries_stand_where_the_table_says_and_are_replaced_there() {
-    for (name, place) in [("openai-chat", 1), ("anthropic-messages", 0)] {
+    for (name, place) in [
+        ("openai-chat", "/messages/1"),
+        ("anthropic-messages", "/messages/0"),
+        ("openai-responses", "/input/1"),
+    ] {
         let sample = fixture(name);
         let index = sample.format.index(&sample.bytes).unwrap();
         let call = groups(&index, &segment(&index)).into_iter().max_by_key(Vec::len).unwrap();
         let bytes = compact(&sample, &edit_of(call));
         let index = sample.format.index(&bytes).unwrap();
         let spans = segment(&index);
-        let summary =
-            index.records.iter().position(|record| record.pointer == format!("/messages/{place}")).unwrap();
+        let summary = index.records.iter().position(|record| record.pointer == place).unwrap();
         let old =
             spans.spans.iter().find(|span| usize::try_from(span.record).unwrap() == summary).unwrap().index;
         let same = Edit { replaced_summaries: vec![old], ..edit_of([]) };

@@ -1,4 +1,4 @@
-//! Items of the Responses API, as `response_item` lines and `replacement_history` hold them.
+//! Items of the Responses API, as request bodies, `response_item` lines and `replacement_history` hold them.
 
 use strongroom_core::transcript::{
     Arguments, Block, BlockKind, CallFacts, Cut, Ending, Finding, Level, ResultFacts, Speaker, TextRange,
@@ -11,7 +11,7 @@ use crate::part::{block, content_texts, finding, owned, plain_text, text_block, 
 
 /// Who the user of a rollout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(crate) enum Owner {
     /// A person.
     Person,
     /// The agent that spawned this one.
@@ -19,10 +19,10 @@ pub(super) enum Owner {
 }
 
 /// The member by which our own summaries are marked in `replacement_history`; Codex ignores members it does not know.
-pub(super) const DERIVED_MARK: (&str, &str) = ("derived_by", "strongroom");
+pub(crate) const DERIVED_MARK: (&str, &str) = ("derived_by", "strongroom");
 
 /// The member by which a masked copy names the line it was copied from.
-pub(super) const COPIED_FROM: &str = "copied_from_line";
+pub(crate) const COPIED_FROM: &str = "copied_from_line";
 
 /// Texts that the harness sends as a user's, by how they begin, and who speaks in them.
 const INJECTED: [(&str, Speaker); 12] = [
@@ -48,7 +48,7 @@ const FOREIGN_SUMMARIES: [&str; 3] = [
 ];
 
 /// Reads the item `value` at `pointer`; `None` where its type is not known.
-pub(super) fn blocks(
+pub(crate) fn blocks(
     value: Value<'_>,
     pointer: &str,
     owner: Owner,
@@ -58,40 +58,78 @@ pub(super) fn blocks(
     let kind = value.string_at("type").unwrap_or_default();
     let at = || pointer.to_owned();
     let sealed = |why: &str, speaker| block(BlockKind::Opaque(why.to_owned()), value, at(), speaker);
+    if let Some(item) = CALLS.iter().find(|item| item.kind == kind) {
+        return Some(call(value, item, pointer));
+    }
     Some(match kind.as_ref() {
         "message" => message(value, pointer, owner, line, findings),
         "reasoning" => vec![reasoning(value, at())],
-        "function_call"
-        | "custom_tool_call"
-        | "local_shell_call"
-        | "tool_search_call"
-        | "web_search_call"
-        | "computer_call"
-        | "code_interpreter_call"
-        | "file_search_call"
-        | "mcp_call" => vec![call(value, &kind, at())],
-        "function_call_output"
-        | "custom_tool_call_output"
-        | "tool_search_output"
-        | "local_shell_call_output"
-        | "mcp_tool_call_output"
-        | "computer_call_output" => vec![result(value, at())],
         "image_generation_call" => {
             vec![block(BlockKind::Attachment { media_type: "image".to_owned() }, value, at(), Speaker::Tool)]
         }
         "compaction" | "compaction_summary" | "context_compaction" => {
             vec![sealed("a sealed summary", Speaker::Derived)]
         }
+        "item_reference" => vec![sealed("an item that stands on the server", Speaker::Unknown)],
+        "mcp_list_tools" | "mcp_approval_request" | "mcp_approval_response" => {
+            let own = sealed("what a server of tools offers or asks", Speaker::Harness);
+            vec![Block { text: vec![plain_text(value)], ..own }]
+        }
         "agent_message" => {
             let text = value.get("content").map(content_texts).unwrap_or_default();
             vec![Block { text, ..block(BlockKind::Text, value, at(), Speaker::Agent) }]
         }
         "ghost_snapshot" => Vec::new(),
+        known if OUTPUTS.contains(&known) => vec![result(value, at())],
         _ => return None,
     })
 }
 
-fn message(
+/// An item that is a call.
+struct CallItem {
+    kind: &'static str,
+    /// The name of the tool, where the item has none.
+    tool: &'static str,
+    /// The members of which the first that is there holds the arguments.
+    arguments: &'static [&'static str],
+    /// Of a tool that runs on the server: the members that hold what it returned.
+    outputs: &'static [&'static str],
+}
+
+const fn own_tool(kind: &'static str, tool: &'static str, arguments: &'static [&'static str]) -> CallItem {
+    CallItem { kind, tool, arguments, outputs: &[] }
+}
+
+const CALLS: [CallItem; 12] = [
+    own_tool("function_call", "function", &["arguments"]),
+    own_tool("custom_tool_call", "custom_tool", &["input"]),
+    own_tool("local_shell_call", "local_shell", &["action"]),
+    own_tool("shell_call", "shell", &["action"]),
+    own_tool("apply_patch_call", "apply_patch_call", &["operation"]),
+    own_tool("tool_search_call", "tool_search", &["arguments"]),
+    own_tool("web_search_call", "web_search", &["action"]),
+    own_tool("computer_call", "computer", &["action"]),
+    own_tool("program", "program", &["code"]),
+    CallItem { outputs: &["outputs"], ..own_tool("code_interpreter_call", "code_interpreter", &["code"]) },
+    CallItem { outputs: &["results"], ..own_tool("file_search_call", "file_search", &["queries"]) },
+    CallItem { outputs: &["output", "error"], ..own_tool("mcp_call", "mcp", &["arguments"]) },
+];
+
+/// Items that answer a call by its id.
+const OUTPUTS: [&str; 9] = [
+    "function_call_output",
+    "custom_tool_call_output",
+    "tool_search_output",
+    "local_shell_call_output",
+    "mcp_tool_call_output",
+    "computer_call_output",
+    "shell_call_output",
+    "apply_patch_call_output",
+    "program_output",
+];
+
+/// Reads a message, with or without a `type`.
+pub(crate) fn message(
     value: Value<'_>,
     pointer: &str,
     owner: Owner,
@@ -178,27 +216,41 @@ fn reasoning(value: Value<'_>, pointer: String) -> Block {
     Block { text, ..block(BlockKind::Thinking, value, pointer, Speaker::Assistant) }
 }
 
-/// A call; what the harness runs itself has no name but the `kind` of its item, or of the event on the screen.
-pub(super) fn call(value: Value<'_>, kind: &str, pointer: String) -> Block {
-    let kind = kind.trim_end_matches("_call").trim_end_matches("_end");
-    let tool = owned(value, "name").unwrap_or_else(|| kind.to_owned());
+/// What the screen shows of a search of the web: the same call.
+pub(crate) fn web_search(value: Value<'_>, pointer: &str) -> Vec<Block> {
+    CALLS
+        .iter()
+        .find(|item| item.kind == "web_search_call")
+        .map_or(Vec::new(), |item| call(value, item, pointer))
+}
+
+fn call(value: Value<'_>, item: &CallItem, pointer: &str) -> Vec<Block> {
+    let tool = owned(value, "name").unwrap_or_else(|| item.tool.to_owned());
     let tool = match value.string_at("namespace") {
         Some(namespace) if !tool.starts_with(namespace.as_ref()) => format!("{namespace}{tool}"),
         _ => tool,
     };
-    let arguments = match (value.get("arguments"), value.get("input"), value.get("action")) {
-        (Some(arguments), ..) => match arguments.text_range() {
-            Some(text) => Arguments::JsonInString(text.range),
-            None => Arguments::Json(arguments.range()),
+    let held = item.arguments.iter().find_map(|key| Some((*key, value.get(key)?)));
+    let arguments = match held {
+        Some((key, held)) => match held.text_range() {
+            Some(text) if key == "arguments" => Arguments::JsonInString(text.range),
+            Some(text) => Arguments::Text(text.range),
+            None if held.kind() == Kind::Null => Arguments::Missing,
+            None => Arguments::Json(held.range()),
         },
-        (None, Some(input), _) => {
-            input.text_range().map_or(Arguments::Json(input.range()), |text| Arguments::Text(text.range))
-        }
-        (None, None, Some(action)) => Arguments::Json(action.range()),
-        (None, None, None) => Arguments::Missing,
+        None => Arguments::Missing,
     };
     let id = owned(value, "call_id").or_else(|| owned(value, "id"));
-    block(BlockKind::Call(CallFacts { id, tool, arguments }), value, pointer, Speaker::Assistant)
+    let facts = BlockKind::Call(CallFacts { id: id.clone(), tool, arguments });
+    let mut out = vec![block(facts, value, pointer.to_owned(), Speaker::Assistant)];
+    for key in item.outputs {
+        let Some(output) = value.get(key).filter(|output| output.kind() != Kind::Null) else { continue };
+        let error = (*key == "error").then_some(true);
+        let facts = ResultFacts { call_id: id.clone(), error, ..ResultFacts::default() };
+        let own = block(BlockKind::Result(facts), output, format!("{pointer}/{key}"), Speaker::Tool);
+        out.push(Block { text: output_texts(output), ..own });
+    }
+    out
 }
 
 fn result(value: Value<'_>, pointer: String) -> Block {
@@ -208,15 +260,38 @@ fn result(value: Value<'_>, pointer: String) -> Block {
         facts.error = output.get("success").and_then(Value::bool).map(|success| !success);
         read_output(&mut facts, output);
     }
+    let outcome = output.and_then(|output| output.elements().last()).and_then(|last| last.get("outcome"));
+    if let Some(outcome) = outcome {
+        let code = outcome.get("exit_code").and_then(Value::integer);
+        facts.exit_code = code.and_then(|code| i32::try_from(code).ok());
+        if outcome.get("type").is_some_and(|kind| kind.is("timeout")) {
+            facts.ending = Ending::TimedOut;
+        }
+    }
+    if facts.error.is_none() && value.get("status").is_some_and(|status| status.is("failed")) {
+        facts.error = Some(true);
+    }
     let text = match (output, value.get("tools")) {
-        (Some(output), _) => match output.get("content") {
-            Some(content) => content_texts(content),
-            None => content_texts(output),
-        },
+        (Some(output), _) => output_texts(output),
         (None, Some(tools)) => vec![plain_text(tools)],
         (None, None) => Vec::new(),
     };
     Block { text, ..block(BlockKind::Result(facts), value, pointer, Speaker::Tool) }
+}
+
+/// The members of an output's parts that hold text.
+const OUTPUT_MEMBERS: [&str; 4] = ["text", "logs", "stdout", "stderr"];
+
+/// Where the texts of an output stand: a string, or members of its parts.
+fn output_texts(output: Value<'_>) -> Vec<TextRange> {
+    let content = output.get("content").unwrap_or(output);
+    let texts = content_texts(content);
+    if !texts.is_empty() {
+        return texts;
+    }
+    let members =
+        content.elements().flat_map(|part| OUTPUT_MEMBERS.into_iter().filter_map(move |key| part.get(key)));
+    members.filter_map(Value::text_range).collect()
 }
 
 /// Texts that stand in place of an output, and what they say.
@@ -267,7 +342,7 @@ fn older_exit_code(output: Value<'_>) -> Option<i32> {
 }
 
 /// Sets the visibility of blocks.
-pub(super) fn set_visibility(blocks: &mut [Block], visibility: Visibility) {
+pub(crate) fn set_visibility(blocks: &mut [Block], visibility: Visibility) {
     for block in blocks {
         block.visibility = visibility;
     }

@@ -1,0 +1,50 @@
+//! Formats that are read, by their looks: of a line of a log, and of a whole document.
+
+use super::unread::{Has, holds};
+use crate::format::Format;
+use crate::json::Value;
+use crate::openai_responses::OpenAiResponses;
+
+use Has::{Path, Text};
+
+/// A format, and what all its lines or documents have. The first that fits counts.
+type Sign = (&'static dyn Format, &'static [Has]);
+
+/// Lines of logs.
+const LINES: &[Sign] = &[];
+
+/// Types of items that only the Responses API has.
+const ITEMS: &[&str] = &[
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "local_shell_call",
+    "web_search_call",
+    "item_reference",
+    "compaction",
+];
+
+/// Whole documents.
+const DOCUMENTS: &[Sign] = &[
+    (&OpenAiResponses, &[Text(&["object"], &["response"]), Path(&["output"])]),
+    (&OpenAiResponses, &[Path(&["input", "*", "type"])]),
+    (&OpenAiResponses, &[Path(&["input", "*", "role"])]),
+    (&OpenAiResponses, &[Text(&["items", "*", "type"], ITEMS)]),
+    (&OpenAiResponses, &[Text(&["*", "type"], ITEMS)]),
+];
+
+/// The format of a line of a log.
+pub(super) fn line(value: Value<'_>) -> Option<&'static dyn Format> {
+    named(LINES, value)
+}
+
+/// The format of a document.
+pub(super) fn document(value: Value<'_>) -> Option<&'static dyn Format> {
+    named(DOCUMENTS, value)
+}
+
+fn named(signs: &[Sign], value: Value<'_>) -> Option<&'static dyn Format> {
+    signs.iter().find(|(_, has)| has.iter().all(|has| holds(*has, value))).map(|(format, _)| *format)
+}
