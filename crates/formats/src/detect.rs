@@ -17,10 +17,11 @@ use crate::json::{Kind, Tape, Value};
 use crate::lines::Lines;
 use crate::openai_chat::OpenAiChat;
 use crate::openai_responses::OpenAiResponses;
+use crate::pi::Pi;
 
 /// All formats that can be read.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&ClaudeCode, &Codex, &OpenAiChat, &AnthropicMessages, &OpenAiResponses]
+    &[&ClaudeCode, &Codex, &OpenAiChat, &AnthropicMessages, &OpenAiResponses, &Pi]
 }
 
 /// The format users call `name`.
@@ -120,11 +121,12 @@ fn by_lines(source: &dyn Bytes, seen: &mut Seen) -> Result<Option<Detected>> {
         if seen.keys.is_empty() {
             seen.keys = value.entries().filter_map(|(key, _)| key.string()).take(8).map(Into::into).collect();
         }
-        // A format that is read is surer of its lines than the looks of one that is not, except on the same line.
-        seen.unread = seen.unread.or_else(|| unread::line(value));
-        if let Some(format) = of_line(value) {
+        // Looks are sure only until a line looks like a format that is not read.
+        let looks = || seen.unread.is_none().then(|| read::line(value)).flatten();
+        if let Some(format) = of_line(value).or_else(looks) {
             return Ok(Some(Detected::Read(format)));
         }
+        seen.unread = seen.unread.or_else(|| unread::line(value));
     }
     Ok(None)
 }
@@ -155,10 +157,7 @@ fn of_line(value: Value<'_>) -> Option<&'static dyn Format> {
     if (links || says || titled) && !has_parts && !qwen {
         return Some(&ClaudeCode);
     }
-    if has("timestamp") && !kind.is_empty() && is_object("payload") {
-        return Some(&Codex);
-    }
-    read::line(value)
+    (has("timestamp") && !kind.is_empty() && is_object("payload")).then_some(&Codex)
 }
 
 fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<Detected> {
@@ -320,6 +319,9 @@ mod tests {
                 "anthropic-messages",
             ),
             (r#"{"messages":[{"role":"user","content":"hi"},{"role":"assi"#, "openai-chat"),
+            (r#"{"type":"session","version":3,"id":"a","cwd":"/w"}"#, "pi"),
+            (r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#, "openai-responses"),
+            (r#"[{"type":"reasoning","summary":[]}]"#, "openai-responses"),
         ];
         for (text, expected) in cases {
             assert_eq!(name(text), expected, "{text}");
@@ -341,7 +343,6 @@ mod tests {
                 "# aider chat started at 2026-01-01 10:00:00\n",
                 "an Aider history, a format that is not read yet",
             ),
-            (r#"{"type":"session","version":3,"id":"a","cwd":"/w"}"#, "a pi session"),
             (r#"{"sessionId":"s","projectHash":"h","startTime":"t"}"#, "a Gemini CLI session"),
             (
                 r#"{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}"#,
@@ -375,6 +376,6 @@ mod tests {
         for format in all() {
             assert_eq!(by_name(format.name()).unwrap().name(), format.name());
         }
-        assert!(by_name("pi").is_none());
+        assert!(by_name("no such format").is_none());
     }
 }

@@ -4,10 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use strongroom_core::error::{Error, Result};
 use strongroom_core::span::{GroupIndex, Segmentation, SpanIndex, in_context};
-use strongroom_core::transcript::{BlockRef, SourceIndex};
+use strongroom_core::transcript::{BlockRef, Bytes, Record, SourceIndex, Visibility};
 
-use crate::elide::unpaired;
+use crate::elide::{literal, unpaired};
 use crate::format::Edit;
+use crate::json::Tape;
+use crate::patch::Patch;
 
 /// Which blocks are carried over behind the boundary.
 #[derive(Debug)]
@@ -52,4 +54,48 @@ pub(crate) fn check_rules(before: &SourceIndex, after: &SourceIndex) -> Result<(
         Some((rule, count)) => Err(Error::bug(format!("the compacted session has {count} {rule}"))),
         None => Ok(()),
     }
+}
+
+/// Whether any part of the record would be sent.
+pub(crate) fn is_sent(record: &Record) -> bool {
+    record.blocks.iter().any(|block| block.visibility == Visibility::Context)
+}
+
+/// The time of the last line that has one, as it is spelled.
+///
+/// # Errors
+/// As [`Bytes::read`].
+pub(crate) fn last_time(source: &dyn Bytes, index: &SourceIndex) -> Result<Vec<u8>> {
+    let timed = index.records.iter().rev().find(|record| record.time.is_some());
+    let Some(record) = timed else { return Ok(br#""1970-01-01T00:00:00.000Z""#.to_vec()) };
+    let line = source.read(record.range)?;
+    let mut tape = Tape::new();
+    tape.scan(&line).map_err(|damage| Error::bug(format!("a line that was read before: {damage}")))?;
+    let time = tape.root(&line, 0).and_then(|value| value.get("timestamp"));
+    Ok(time.map(|time| time.raw().to_vec()).unwrap_or_default())
+}
+
+/// A log whose first line, of the type `kind`, names at `path` what `rename` makes of the old name.
+///
+/// # Errors
+/// `InvalidInput` when the first line is no such line.
+pub(crate) fn renamed_in_first_line(
+    log: &[u8],
+    kind: &str,
+    path: &[&str],
+    rename: &dyn Fn(&str) -> String,
+) -> Result<Vec<u8>> {
+    let missing = || Error::invalid_input(format!("a log whose first line is no {kind} cannot be resumed"));
+    let end = memchr::memchr(b'\n', log).unwrap_or(log.len());
+    let line = log.get(..end).unwrap_or_default();
+    let mark = if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    let text = line.get(mark..).unwrap_or_default();
+    let mut tape = Tape::new();
+    tape.scan(text).map_err(|damage| missing().caused_by(damage.to_string()))?;
+    let root = tape.root(text, u64::try_from(mark).unwrap_or_default()).ok_or_else(missing)?;
+    let root = root.get("type").filter(|own| own.is(kind)).and(Some(root)).ok_or_else(missing)?;
+    let name = root.path(path).ok_or_else(missing)?;
+    let mut patch = Patch::default();
+    patch.replace(name.range(), literal(&rename(&name.string().unwrap_or_default())));
+    Ok(patch.apply(log, 0))
 }

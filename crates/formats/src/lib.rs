@@ -34,6 +34,8 @@ mod fold;
 
 mod responses;
 
+mod copies;
+
 mod openai_chat;
 
 mod anthropic_messages;
@@ -41,6 +43,8 @@ mod anthropic_messages;
 mod openai_responses;
 
 mod codex;
+
+mod pi;
 
 mod claude_code;
 

@@ -4,6 +4,7 @@ use super::unread::{Has, holds};
 use crate::format::Format;
 use crate::json::Value;
 use crate::openai_responses::OpenAiResponses;
+use crate::pi::Pi;
 
 use Has::{Path, Text};
 
@@ -11,7 +12,11 @@ use Has::{Path, Text};
 type Sign = (&'static dyn Format, &'static [Has]);
 
 /// Lines of logs.
-const LINES: &[Sign] = &[];
+const LINES: &[Sign] = &[
+    (&Pi, &[Text(&["type"], &["session"]), Path(&["id"]), Path(&["cwd"])]),
+    (&Pi, &[Text(&["type"], &["message"]), Path(&["id"]), Path(&["parentId"]), Path(&["message", "role"])]),
+    (&Pi, &[Text(&["type"], &["message"]), Path(&["timestamp"]), Path(&["message", "role"])]),
+];
 
 /// Types of items that only the Responses API has.
 const ITEMS: &[&str] = &[

@@ -34,7 +34,6 @@ const LINES: &[Sign] = &[
         what: "a Qwen Code session",
         has: &[Path(&["sessionId"]), Path(&["parentUuid"]), Path(&["systemPayload"])],
     },
-    Sign { what: "a pi session", has: &[Text(&["type"], &["session"]), Path(&["id"]), Path(&["cwd"])] },
     Sign { what: "a Copilot CLI session", has: &[Text(&["type"], &["session.start"]), Path(&["data"])] },
     Sign { what: "a Gemini CLI session", has: &[Path(&["sessionId"]), Path(&["projectHash"])] },
     Sign { what: "a Factory Droid session", has: &[Text(&["type"], &["session_start"])] },

@@ -17,6 +17,7 @@ const FIXTURES: &[(&str, &[u8])] = &[
     ("openai-chat", include_bytes!("../fixtures/openai-chat.json")),
     ("anthropic-messages", include_bytes!("../fixtures/anthropic-messages.json")),
     ("openai-responses", include_bytes!("../fixtures/openai-responses.json")),
+    ("pi", include_bytes!("../fixtures/pi.jsonl")),
 ];
 
 pub(crate) fn fixtures() -> Vec<Sample> {
@@ -40,6 +41,7 @@ const REAL: &[(&str, &str)] = &[
     ("openai-chat", "transcripts/derived/openai-chat"),
     ("anthropic-messages", "transcripts/derived/anthropic-messages"),
     ("openai-responses", "transcripts/derived/openai-responses"),
+    ("pi", "transcripts/pi"),
 ];
 
 fn shared() -> Option<PathBuf> {

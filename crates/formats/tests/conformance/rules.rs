@@ -315,3 +315,60 @@ fn a_search_that_codex_writes_twice_is_one_call() {
     assert_eq!(kinds, [SpanKind::Call; 3]);
     assert!(read.1.findings.is_empty(), "{:?}", read.1.findings);
 }
+
+#[test]
+fn pi_loads_the_last_branch_behind_its_last_compaction() {
+    let sample = crate::corpus::fixture("pi");
+    let read = (sample.bytes.clone(), sample.format.index(&sample.bytes).unwrap());
+    assert_eq!(
+        sent(&read),
+        [
+            "Two files.",
+            "limit = 3",
+            "1 failed\n\nCommand exited with code 2",
+            "The user wants a higher limit.",
+            "Successfully replaced text in lamp.toml.",
+            " lamp.toml | 2 +-",
+            "High water at 04:12.",
+            "The limit is 7 now.",
+        ]
+    );
+    assert_eq!(abandoned(&read.1), ["a0000004"]);
+    let failed = read.1.blocks().find_map(|(_, block)| match &block.kind {
+        BlockKind::Result(facts) if facts.error == Some(true) => Some(facts.clone()),
+        _ => None,
+    });
+    let failed = failed.unwrap();
+    assert_eq!((failed.exit_code, failed.cuts.len()), (Some(2), 1));
+    assert_eq!(read.1.usage.len(), 4);
+}
+
+/// In the oldest form entries stand in a row, and a compaction counts entries.
+#[test]
+fn pi_sessions_without_ids_are_folded_in_their_own_form() {
+    let says = |role: &str, words: &str| {
+        format!(
+            r#"{{"type":"message","timestamp":"2025-12-08T22:00:00.000Z","message":{{"role":"{role}","content":[{{"type":"text","text":"{words}"}}]}}}}"#
+        )
+    };
+    let compacted = r#"{"type":"compaction","timestamp":"2025-12-08T22:00:00.000Z","summary":"One was said.","firstKeptEntryIndex":2,"tokensBefore":9}"#;
+    let read = index(
+        "pi",
+        &[
+            r#"{"type":"session","id":"s","timestamp":"2025-12-08T22:00:00.000Z","cwd":"/w","provider":"p"}"#
+                .to_owned(),
+            says("user", "one"),
+            says("user", "two"),
+            compacted.to_owned(),
+            says("assistant", "three"),
+        ],
+    );
+    assert_eq!(sent(&read), ["two", "One was said.", "three"]);
+    let edit = Edit { summary: "S".to_owned(), seed: vec![1], ..Edit::default() };
+    let (bytes, before) = read;
+    let out = by_name("pi").unwrap().splice(&bytes, &before, &segment(&before), &edit).unwrap();
+    let tail = String::from_utf8(out[bytes.len()..].to_vec()).unwrap();
+    assert!(tail.starts_with(r#"{"type":"compaction","timestamp":"2025-12-08T22:00:00.000Z","summary":"S","firstKeptEntryIndex":5"#), "{tail}");
+    let after = by_name("pi").unwrap().index(&out).unwrap();
+    assert_eq!(sent(&(out, after)), ["S", "two", "One was said.", "three"]);
+}

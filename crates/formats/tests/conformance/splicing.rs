@@ -209,9 +209,13 @@ fn masks_hide_text_in_request_bodies() {
 
 #[test]
 fn masks_hide_text_in_copies_only_and_the_copies_are_still_known() {
-    for (name, secret) in
-        [("claude-code", "sk-test-0000"), ("codex", "make check"), ("codex", "The limit is 7 now.")]
-    {
+    for (name, secret) in [
+        ("claude-code", "sk-test-0000"),
+        ("codex", "make check"),
+        ("codex", "The limit is 7 now."),
+        ("pi", "git diff --stat"),
+        ("pi", "1 failed"),
+    ] {
         let sample = fixture(name);
         let index = sample.format.index(&sample.bytes).unwrap();
         let spans = segment(&index);

@@ -1,0 +1,65 @@
+//! Sessions of pi and OpenClaw: lines that form a tree by `id` and `parentId`; the oldest ones stand in a row.
+
+mod read;
+
+mod path;
+
+mod write;
+
+use strongroom_core::error::Result;
+use strongroom_core::span::Segmentation;
+use strongroom_core::transcript::{Bytes, Form, SourceIndex};
+
+use crate::copies;
+use crate::format::{Edit, Format, Resume, refuse_empty};
+use crate::lines::read_records;
+
+/// The format `pi`.
+#[derive(Debug)]
+pub(crate) struct Pi;
+
+impl Format for Pi {
+    fn name(&self) -> &'static str {
+        "pi"
+    }
+
+    fn index(&self, source: &dyn Bytes) -> Result<SourceIndex> {
+        refuse_empty(source)?;
+        let mut reader = read::Reader::default();
+        let mut parts = read_records(source, &mut |value, record, at| reader.read(value, record, at))?;
+        path::resolve(&mut parts.records, &reader.entries);
+        parts.findings.append(&mut reader.findings);
+        parts.findings.extend(copies::resolve(&mut parts.records, &reader.copied));
+        parts.findings.sort_by_key(|finding| finding.line);
+        let is_copy = |record: u32| usize::try_from(record).is_ok_and(|at| reader.copied.contains_key(&at));
+        reader.usage.retain(|usage| !is_copy(usage.record));
+        Ok(SourceIndex {
+            format: self.name(),
+            form: Form::Fold,
+            len: source.len(),
+            records: parts.records,
+            framing: parts.framing,
+            findings: parts.findings,
+            side_items: Vec::new(),
+            usage: reader.usage,
+        })
+    }
+
+    fn splice(
+        &self,
+        source: &dyn Bytes,
+        index: &SourceIndex,
+        spans: &Segmentation,
+        edit: &Edit,
+    ) -> Result<Vec<u8>> {
+        write::splice(self, source, index, spans, edit)
+    }
+
+    fn resume(&self, index: &SourceIndex, edit: &Edit) -> Option<Resume> {
+        write::resume(index, edit)
+    }
+
+    fn resumable(&self, compacted: Vec<u8>, edit: &Edit) -> Result<Vec<u8>> {
+        write::resumable(&compacted, edit)
+    }
+}
