@@ -13,6 +13,8 @@ use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
 use crate::document::DOCUMENT_BYTES_MAX;
 use crate::format::{Format, refuse_empty};
+use crate::gemini_cli::GeminiCli;
+use crate::genai::GenAiContents;
 use crate::json::{Kind, Tape, Value};
 use crate::lines::Lines;
 use crate::openai_chat::OpenAiChat;
@@ -21,7 +23,7 @@ use crate::pi::Pi;
 
 /// All formats that can be read.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&ClaudeCode, &Codex, &OpenAiChat, &AnthropicMessages, &OpenAiResponses, &Pi]
+    &[&ClaudeCode, &Codex, &OpenAiChat, &AnthropicMessages, &OpenAiResponses, &GenAiContents, &GeminiCli, &Pi]
 }
 
 /// The format users call `name`.
@@ -322,6 +324,10 @@ mod tests {
             (r#"{"type":"session","version":3,"id":"a","cwd":"/w"}"#, "pi"),
             (r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#, "openai-responses"),
             (r#"[{"type":"reasoning","summary":[]}]"#, "openai-responses"),
+            (r#"[{"role":"user","parts":[{"text":"hi"}]}]"#, "genai-contents"),
+            (r#"{"sessionId":"s","projectHash":"h","startTime":"t"}"#, "gemini-cli"),
+            (r#"{"sessionId":"s","projectHash":"h","messages":[]}"#, "gemini-cli"),
+            ("{\"type\":\"tool_use\",\"tool_id\":\"t\",\"tool_name\":\"x\"}\n", "gemini-cli"),
         ];
         for (text, expected) in cases {
             assert_eq!(name(text), expected, "{text}");
@@ -343,7 +349,6 @@ mod tests {
                 "# aider chat started at 2026-01-01 10:00:00\n",
                 "an Aider history, a format that is not read yet",
             ),
-            (r#"{"sessionId":"s","projectHash":"h","startTime":"t"}"#, "a Gemini CLI session"),
             (
                 r#"{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}"#,
                 "a Qwen Code session",

@@ -19,9 +19,19 @@ use crate::patch::Patch;
 /// Stands where a stub is empty: the APIs refuse empty texts.
 const EMPTY_STUB: &str = "[reclaimed]";
 
+/// Where the messages of a source stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// In a list of one document.
+    Document,
+    /// Each on a line.
+    Lines,
+}
+
 /// What differs between request bodies.
 #[derive(Debug)]
 pub(crate) struct Rules {
+    pub(crate) layout: Layout,
     /// Members of the top level that are the list of messages; a bare list is one itself.
     pub(crate) lists: &'static [&'static str],
     /// Whether a message leads: the summary stands behind those at the front of the list.
@@ -41,6 +51,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// Bodies with `messages` whose parts are `{"type":"text"}`.
     pub(crate) const MESSAGES: Self = Self {
+        layout: Layout::Document,
         lists: &["messages"],
         leads: |_| false,
         summary: user_message,
@@ -49,6 +60,9 @@ impl Rules {
         output_member: None,
         violations: unpaired,
     };
+
+    /// The same, each message on a line.
+    pub(crate) const LINES: Self = Self { layout: Layout::Lines, lists: &[], ..Self::MESSAGES };
 }
 
 /// `{"role":"user","content":…}`.
@@ -71,14 +85,12 @@ pub(crate) fn splice(
     if edit.is_empty() {
         return Ok(bytes.into_owned());
     }
-    let mark = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let text = bytes.get(mark..).unwrap_or_default();
-    let mut tape = Tape::new();
-    tape.scan(text)
-        .map_err(|damage| Error::invalid_input(format!("the document cannot be edited: {damage}")))?;
-    let root = tape.root(text, u64::try_from(mark).unwrap_or_default());
-    let root = root.ok_or_else(|| Error::bug("a scanned document without a value"))?;
-    let mut writer = Writer::new(root, index, rules);
+    let tapes = scan(&bytes, index, rules.layout)?;
+    let mut roots = Vec::with_capacity(tapes.len());
+    for (tape, range) in &tapes {
+        roots.extend(tape.root(range.of(&bytes).unwrap_or_default(), range.start()));
+    }
+    let mut writer = Writer::new(&roots, index, rules);
     for (span, stub) in &edit.reclaimed {
         let blocks = spans.span(*span).map(|span| span.blocks.as_slice()).unwrap_or_default();
         let stub = if stub.is_empty() { EMPTY_STUB } else { stub };
@@ -98,6 +110,27 @@ pub(crate) fn splice(
     let out = writer.patch.apply(&bytes, 0);
     check(format, rules, index, &out)?;
     Ok(out)
+}
+
+/// Scans the document, or every line that can be read.
+fn scan(bytes: &[u8], index: &SourceIndex, layout: Layout) -> Result<Vec<(Tape, ByteRange)>> {
+    let mark = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    let ranges = match layout {
+        Layout::Document => vec![ByteRange::new(mark, index.len)],
+        Layout::Lines => index.records.iter().map(|record| record.range).collect(),
+    };
+    let mut tapes = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let mut tape = Tape::new();
+        match tape.scan(range.of(bytes).unwrap_or_default()) {
+            Ok(_) => tapes.push((tape, range)),
+            Err(_) if layout == Layout::Lines => {}
+            Err(damage) => {
+                return Err(Error::invalid_input(format!("the document cannot be edited: {damage}")));
+            }
+        }
+    }
+    Ok(tapes)
 }
 
 /// Compares what the API would refuse before and after.
@@ -129,18 +162,21 @@ struct Writer<'v> {
 }
 
 impl<'v> Writer<'v> {
-    fn new(root: Value<'v>, index: &'v SourceIndex, rules: &'v Rules) -> Self {
-        let list = list_of(root, rules.lists);
-        let messages: Vec<Value<'v>> = list.into_iter().flat_map(Value::elements).collect();
-        let fields = root.entries().map(|(_, value)| value);
+    fn new(roots: &[Value<'v>], index: &'v SourceIndex, rules: &'v Rules) -> Self {
+        let root = roots.first().copied().filter(|_| rules.layout == Layout::Document);
+        let list = root.and_then(|root| list_of(root, rules.lists));
+        let messages: Vec<Value<'v>> = match rules.layout {
+            Layout::Document => list.into_iter().flat_map(Value::elements).collect(),
+            Layout::Lines => roots.to_vec(),
+        };
+        let fields = root.into_iter().flat_map(Value::entries).map(|(_, value)| value);
         let values =
             fields.chain(messages.iter().copied()).map(|value| (value.range().start(), value)).collect();
-        let list = list.map(Value::range);
         Self {
             index,
             rules,
             messages,
-            list,
+            list: list.map(Value::range),
             values,
             gone: Vec::new(),
             thinking: BTreeMap::new(),
@@ -319,15 +355,16 @@ impl<'v> Writer<'v> {
     /// Inserts a message behind the leading ones, spaced like the messages around it.
     fn insert(&mut self, mut message: Vec<u8>) {
         let place = self.messages.iter().take_while(|value| (self.rules.leads)(**value)).count();
+        let between: &[u8] = if self.rules.layout == Layout::Lines { b"\n" } else { b"," };
         match (self.messages.get(place), self.messages.last(), self.list) {
             (Some(next), ..) => {
-                message.push(b',');
+                message.extend_from_slice(between);
                 message.extend_from_slice(&self.space_before(place));
                 self.patch.insert(next.range().start(), message);
             }
             (None, Some(last), _) => {
-                let mut separated = b",".to_vec();
-                separated.extend_from_slice(&self.space_before(place - 1));
+                let mut separated = between.to_vec();
+                separated.extend_from_slice(&self.space_before(place.saturating_sub(1)));
                 separated.extend_from_slice(&message);
                 self.patch.insert(last.range().end(), separated);
             }

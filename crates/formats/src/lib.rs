@@ -42,6 +42,10 @@ mod anthropic_messages;
 
 mod openai_responses;
 
+mod genai;
+
+mod gemini_cli;
+
 mod codex;
 
 mod pi;

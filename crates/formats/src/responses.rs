@@ -243,7 +243,8 @@ fn call(value: Value<'_>, item: &CallItem, pointer: &str) -> Vec<Block> {
     let id = owned(value, "call_id").or_else(|| owned(value, "id"));
     let facts = BlockKind::Call(CallFacts { id: id.clone(), tool, arguments });
     let mut out = vec![block(facts, value, pointer.to_owned(), Speaker::Assistant)];
-    for key in item.outputs {
+    // A result inside a call must be known as its own.
+    for key in item.outputs.iter().filter(|_| id.is_some()) {
         let Some(output) = value.get(key).filter(|output| output.kind() != Kind::Null) else { continue };
         let error = (*key == "error").then_some(true);
         let facts = ResultFacts { call_id: id.clone(), error, ..ResultFacts::default() };

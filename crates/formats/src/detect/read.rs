@@ -2,6 +2,8 @@
 
 use super::unread::{Has, holds};
 use crate::format::Format;
+use crate::gemini_cli::GeminiCli;
+use crate::genai::GenAiContents;
 use crate::json::Value;
 use crate::openai_responses::OpenAiResponses;
 use crate::pi::Pi;
@@ -13,6 +15,10 @@ type Sign = (&'static dyn Format, &'static [Has]);
 
 /// Lines of logs.
 const LINES: &[Sign] = &[
+    (&GeminiCli, &[Path(&["sessionId"]), Path(&["projectHash"])]),
+    (&GeminiCli, &[Text(&["type"], &["init"]), Path(&["session_id"]), Path(&["model"])]),
+    (&GeminiCli, &[Text(&["type"], &["tool_use"]), Path(&["tool_id"]), Path(&["tool_name"])]),
+    (&GeminiCli, &[Text(&["type"], &["tool_result"]), Path(&["tool_id"]), Path(&["status"])]),
     (&Pi, &[Text(&["type"], &["session"]), Path(&["id"]), Path(&["cwd"])]),
     (&Pi, &[Text(&["type"], &["message"]), Path(&["id"]), Path(&["parentId"]), Path(&["message", "role"])]),
     (&Pi, &[Text(&["type"], &["message"]), Path(&["timestamp"]), Path(&["message", "role"])]),
@@ -33,6 +39,11 @@ const ITEMS: &[&str] = &[
 
 /// Whole documents.
 const DOCUMENTS: &[Sign] = &[
+    (&GeminiCli, &[Path(&["projectHash"]), Path(&["messages"])]),
+    (&GeminiCli, &[Path(&["sessionId"]), Text(&["messages", "*", "type"], &["user", "gemini", "info"])]),
+    (&GenAiContents, &[Path(&["*", "role"]), Path(&["*", "parts"])]),
+    (&GenAiContents, &[Path(&["contents", "*", "parts"])]),
+    (&GenAiContents, &[Path(&["history", "*", "role"]), Path(&["history", "*", "parts"])]),
     (&OpenAiResponses, &[Text(&["object"], &["response"]), Path(&["output"])]),
     (&OpenAiResponses, &[Path(&["input", "*", "type"])]),
     (&OpenAiResponses, &[Path(&["input", "*", "role"])]),

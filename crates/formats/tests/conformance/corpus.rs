@@ -18,6 +18,10 @@ const FIXTURES: &[(&str, &[u8])] = &[
     ("anthropic-messages", include_bytes!("../fixtures/anthropic-messages.json")),
     ("openai-responses", include_bytes!("../fixtures/openai-responses.json")),
     ("pi", include_bytes!("../fixtures/pi.jsonl")),
+    ("genai-contents", include_bytes!("../fixtures/genai-contents.json")),
+    ("gemini-cli", include_bytes!("../fixtures/gemini-cli.json")),
+    ("gemini-cli", include_bytes!("../fixtures/gemini-cli.jsonl")),
+    ("gemini-cli", include_bytes!("../fixtures/gemini-stream.jsonl")),
 ];
 
 pub(crate) fn fixtures() -> Vec<Sample> {
@@ -42,6 +46,8 @@ const REAL: &[(&str, &str)] = &[
     ("anthropic-messages", "transcripts/derived/anthropic-messages"),
     ("openai-responses", "transcripts/derived/openai-responses"),
     ("pi", "transcripts/pi"),
+    ("genai-contents", "transcripts/genai-contents"),
+    ("gemini-cli", "transcripts/gemini-cli/entireio__cli"),
 ];
 
 fn shared() -> Option<PathBuf> {

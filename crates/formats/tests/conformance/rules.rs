@@ -372,3 +372,77 @@ fn pi_sessions_without_ids_are_folded_in_their_own_form() {
     let after = by_name("pi").unwrap().index(&out).unwrap();
     assert_eq!(sent(&(out, after)), ["S", "two", "One was said.", "three"]);
 }
+
+#[test]
+fn gemini_logs_count_the_last_line_of_an_id_and_take_back_what_was_rewound() {
+    let bytes = include_bytes!("../fixtures/gemini-cli.jsonl").to_vec();
+    let read = by_name("gemini-cli").unwrap().index(&bytes).unwrap();
+    assert_eq!(abandoned(&read), ["x1", "x2"]);
+    let spans = segment(&read);
+    let said = |words: &str| {
+        let is_it = |span: &&strongroom_core::span::Span| {
+            span.blocks.iter().any(|&at| {
+                let block = read.block(at).unwrap();
+                block.text.first().is_some_and(|range| text(&bytes, *range).unwrap() == words)
+            })
+        };
+        spans.spans.iter().filter(is_it).map(|span| span.blocks.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(said("I read the file."), [2], "a message written again is one event");
+    let endings: Vec<(Option<i32>, Option<bool>, Ending)> = read
+        .blocks()
+        .filter_map(|(_, block)| match &block.kind {
+            BlockKind::Result(facts) => Some((facts.exit_code, facts.error, facts.ending.clone())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        endings,
+        [
+            (None, Some(false), Ending::Returned),
+            (Some(2), Some(false), Ending::Returned),
+            (None, Some(true), Ending::Refused)
+        ]
+    );
+    assert_eq!(
+        sent(&(bytes, read)),
+        [
+            "Raise the lamp's limit. token=abc-123",
+            "I read the file.",
+            "limit = 3",
+            "Command: make check\nDirectory: (root)\nOutput: 1 failed\nError: (none)\nExit Code: 2\nSignal: 0",
+            "[Operation Cancelled] Reason: User did not allow tool call",
+            "Leave it at three. é",
+            "The limit stays.",
+        ]
+    );
+}
+
+#[test]
+fn gemini_checkpoints_of_the_program_replace_the_conversation() {
+    let message = |id: &str, kind: &str, words: &str| {
+        format!(
+            r#"{{"id":"{id}","timestamp":"2026-05-04T09:00:00.000Z","type":"{kind}","content":"{words}"}}"#
+        )
+    };
+    let checkpoint = format!(
+        r#"{{"$set":{{"messages":[{},{}]}}}}"#,
+        message("s", "user", "<state_snapshot>all</state_snapshot>"),
+        message("b", "gemini", "second")
+    );
+    let read = index(
+        "gemini-cli",
+        &[
+            r#"{"sessionId":"s","projectHash":"p","startTime":"2026-05-04T09:00:00.000Z"}"#.to_owned(),
+            message("a", "user", "first"),
+            message("b", "gemini", "second"),
+            checkpoint,
+            message("c", "user", "third"),
+        ],
+    );
+    assert_eq!(sent(&read), ["<state_snapshot>all</state_snapshot>", "second", "third"]);
+    let summary = &read.1.records[3].blocks[0];
+    assert_eq!((&summary.kind, summary.speaker), (&BlockKind::Summary, Speaker::Derived));
+    assert!(read.1.records[3].blocks[1].copy_of.is_some());
+    assert!(abandoned(&read.1).is_empty());
+}
