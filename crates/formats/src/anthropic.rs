@@ -82,7 +82,14 @@ pub(crate) fn content(
     }
 }
 
-fn part(value: Value<'_>, pointer: String, voice: Voice, out: &mut Vec<Block>, findings: &mut Vec<Finding>) {
+/// Reads one part of a content.
+pub(crate) fn part(
+    value: Value<'_>,
+    pointer: String,
+    voice: Voice,
+    out: &mut Vec<Block>,
+    findings: &mut Vec<Finding>,
+) {
     if value.kind() == Kind::String {
         return text(value, value, &pointer, voice, out);
     }

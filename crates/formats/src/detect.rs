@@ -16,6 +16,7 @@ use crate::format::{Format, refuse_empty};
 use crate::gemini_cli::GeminiCli;
 use crate::genai::GenAiContents;
 use crate::json::{Kind, Tape, Value};
+use crate::langchain::LangChain;
 use crate::lines::Lines;
 use crate::openai_chat::OpenAiChat;
 use crate::openai_responses::OpenAiResponses;
@@ -23,7 +24,17 @@ use crate::pi::Pi;
 
 /// All formats that can be read.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&ClaudeCode, &Codex, &OpenAiChat, &AnthropicMessages, &OpenAiResponses, &GenAiContents, &GeminiCli, &Pi]
+    &[
+        &ClaudeCode,
+        &Codex,
+        &OpenAiChat,
+        &AnthropicMessages,
+        &OpenAiResponses,
+        &GenAiContents,
+        &GeminiCli,
+        &LangChain,
+        &Pi,
+    ]
 }
 
 /// The format users call `name`.
@@ -325,6 +336,12 @@ mod tests {
             (r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#, "openai-responses"),
             (r#"[{"type":"reasoning","summary":[]}]"#, "openai-responses"),
             (r#"[{"role":"user","parts":[{"text":"hi"}]}]"#, "genai-contents"),
+            (r#"[{"type":"human","data":{"content":"hi"}}]"#, "langchain"),
+            (r#"{"messages":[{"type":"ai","content":"hi"}]}"#, "langchain"),
+            (
+                r#"[{"lc":1,"type":"constructor","id":["HumanMessage"],"kwargs":{"content":"hi"}}]"#,
+                "langchain",
+            ),
             (r#"{"sessionId":"s","projectHash":"h","startTime":"t"}"#, "gemini-cli"),
             (r#"{"sessionId":"s","projectHash":"h","messages":[]}"#, "gemini-cli"),
             ("{\"type\":\"tool_use\",\"tool_id\":\"t\",\"tool_name\":\"x\"}\n", "gemini-cli"),

@@ -42,6 +42,8 @@ mod anthropic_messages;
 
 mod openai_responses;
 
+mod langchain;
+
 mod genai;
 
 mod gemini_cli;

@@ -205,7 +205,7 @@ const RULES: Rules = Rules {
 };
 
 /// Counts what the API would refuse, by rule.
-fn violations(index: &SourceIndex) -> BTreeMap<&'static str, usize> {
+pub(crate) fn violations(index: &SourceIndex) -> BTreeMap<&'static str, usize> {
     let mut found: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut count = |rule: &'static str, times: usize| *found.entry(rule).or_default() += times;
     let mut open: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Bodies of the OpenAI Responses API: a list of items, or a body with `input` (of a response: `output`).
+//! Bodies of the Responses API: a list of items, or a body with `input` (of a response: `output`).
 
 use strongroom_core::error::Result;
 use strongroom_core::span::Segmentation;

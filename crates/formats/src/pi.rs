@@ -1,4 +1,4 @@
-//! Sessions of pi and OpenClaw: lines that form a tree by `id` and `parentId`; the oldest ones stand in a row.
+//! Sessions of pi and `OpenClaw`: lines that form a tree by `id` and `parentId`; the oldest ones stand in a row.
 
 mod read;
 

@@ -5,6 +5,7 @@ use crate::format::Format;
 use crate::gemini_cli::GeminiCli;
 use crate::genai::GenAiContents;
 use crate::json::Value;
+use crate::langchain::LangChain;
 use crate::openai_responses::OpenAiResponses;
 use crate::pi::Pi;
 
@@ -37,8 +38,18 @@ const ITEMS: &[&str] = &[
     "compaction",
 ];
 
+/// Types of messages that only `LangChain` has.
+const MESSAGES: &[&str] =
+    &["human", "ai", "system", "tool", "chat", "HumanMessage", "AIMessage", "AIMessageChunk"];
+
 /// Whole documents.
 const DOCUMENTS: &[Sign] = &[
+    (&LangChain, &[Path(&["*", "lc"]), Path(&["*", "kwargs"])]),
+    (&LangChain, &[Path(&["messages", "*", "lc"]), Path(&["messages", "*", "kwargs"])]),
+    (&LangChain, &[Text(&["*", "type"], MESSAGES), Path(&["*", "data", "content"])]),
+    (&LangChain, &[Text(&["messages", "*", "type"], MESSAGES), Path(&["messages", "*", "data", "content"])]),
+    (&LangChain, &[Text(&["*", "type"], MESSAGES), Path(&["*", "content"])]),
+    (&LangChain, &[Text(&["messages", "*", "type"], MESSAGES), Path(&["messages", "*", "content"])]),
     (&GeminiCli, &[Path(&["projectHash"]), Path(&["messages"])]),
     (&GeminiCli, &[Path(&["sessionId"]), Text(&["messages", "*", "type"], &["user", "gemini", "info"])]),
     (&GenAiContents, &[Path(&["*", "role"]), Path(&["*", "parts"])]),

@@ -103,8 +103,6 @@ const DOCUMENTS: &[Sign] = &[
     Sign { what: "a tau2 simulation", has: &[Path(&["simulations"])] },
     Sign { what: "a tau2 simulation", has: &[Path(&["task_id"]), Path(&["termination_reason"])] },
     Sign { what: "a list of tau-bench trajectories", has: &[Path(&["*", "traj"])] },
-    Sign { what: "LangChain messages", has: &[Path(&["*", "type"]), Path(&["*", "data"])] },
-    Sign { what: "LangChain messages", has: &[Path(&["*", "lc"])] },
     Sign { what: "a LangGraph state", has: &[Path(&["values", "messages"])] },
     Sign { what: "a Cline session", has: &[Path(&["sessionId"]), Path(&["agent"]), Path(&["messages"])] },
     Sign { what: "a Cline task", has: &[Path(&["*", "ts"]), Text(&["*", "type"], &["ask", "say"])] },

@@ -59,7 +59,7 @@ impl Reader {
         if let Some(content) = value.get("content") {
             parts(content, &format!("{pointer}/content"), speaker, record, (&mut self.pairs, findings));
         }
-        self.thoughts(value, pointer, record);
+        Self::thoughts(value, pointer, record);
         for (at, call) in value.get("toolCalls").into_iter().flat_map(Value::elements).enumerate() {
             self.call(call, &format!("{pointer}/toolCalls/{at}"), record, findings);
         }
@@ -83,7 +83,7 @@ impl Reader {
     }
 
     /// Headlines of the reasoning, which are never sent again.
-    fn thoughts(&self, value: Value<'_>, pointer: &str, record: &mut Record) {
+    fn thoughts(value: Value<'_>, pointer: &str, record: &mut Record) {
         for (at, thought) in value.get("thoughts").into_iter().flat_map(Value::elements).enumerate() {
             let texts =
                 ["subject", "description"].into_iter().filter_map(|key| thought.get(key)?.text_range());

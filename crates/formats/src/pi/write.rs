@@ -110,7 +110,7 @@ impl<'s> Writer<'s> {
         let mut counter = 0u32;
         loop {
             let parts: [&[u8]; 3] = [self.seed, of.as_bytes(), &counter.to_be_bytes()];
-            let mut id = Digest::of_parts("strongroom/pi/entry", parts.into_iter()).to_string();
+            let mut id = Digest::of_parts("strongroom/pi/entry", parts).to_string();
             id.truncate(8);
             if self.ids.insert(id.clone()) {
                 return id;
@@ -162,7 +162,7 @@ impl<'s> Writer<'s> {
         if record.kind == RecordKind::Boundary {
             out.extend(self.carried_summary(value, patch, &links));
         } else {
-            self.relink(value, &mut patch, &links);
+            Self::relink(value, &mut patch, &links);
             out.extend(one_line(patch.apply(&line, record.range.start())));
         }
         out.push(b'\n');
@@ -183,7 +183,7 @@ impl<'s> Writer<'s> {
         links
     }
 
-    fn relink(&self, value: Value<'_>, patch: &mut Patch, links: &[(&str, Vec<u8>)]) {
+    fn relink(value: Value<'_>, patch: &mut Patch, links: &[(&str, Vec<u8>)]) {
         for (key, new) in links {
             let old: Vec<Value<'_>> =
                 value.entries().filter(|(name, _)| name.is(key)).map(|(_, value)| value).collect();

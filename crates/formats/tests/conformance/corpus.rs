@@ -19,6 +19,8 @@ const FIXTURES: &[(&str, &[u8])] = &[
     ("openai-responses", include_bytes!("../fixtures/openai-responses.json")),
     ("pi", include_bytes!("../fixtures/pi.jsonl")),
     ("genai-contents", include_bytes!("../fixtures/genai-contents.json")),
+    ("langchain", include_bytes!("../fixtures/langchain-dict.json")),
+    ("langchain", include_bytes!("../fixtures/langchain-lc.json")),
     ("gemini-cli", include_bytes!("../fixtures/gemini-cli.json")),
     ("gemini-cli", include_bytes!("../fixtures/gemini-cli.jsonl")),
     ("gemini-cli", include_bytes!("../fixtures/gemini-stream.jsonl")),
