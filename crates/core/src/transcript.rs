@@ -376,6 +376,8 @@ pub enum Form {
     Fold,
     /// Request bodies: shells stay, contents are replaced, the summary is one message.
     Elide,
+    /// Nothing is ever written back, because of what this says: the end of a sentence.
+    ReadOnly(&'static str),
 }
 
 /// Token counts the transcript reports for a request.

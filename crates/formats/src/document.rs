@@ -1,7 +1,7 @@
-//! Request bodies: one JSON document that holds a list of messages.
+//! One JSON document that holds lists of messages: a request body, a log of a run.
 //!
-//! Every message is a record, and so is every other member of the top level. Brackets, commas, whitespace and
-//! the keys of the top level are framing.
+//! Every message is a record, and so is every other member of a list or object on the way to one. Brackets, commas,
+//! whitespace and the keys of what was opened are framing.
 
 use strongroom_core::error::Result;
 use strongroom_core::range::{ByteRange, RangeSet};
@@ -24,6 +24,32 @@ pub(crate) enum Member<'v> {
     Field(Value<'v>),
 }
 
+/// Fills records from the members of a document.
+pub(crate) trait Adapter {
+    /// Looks at the whole document before its members are read.
+    fn begin(&mut self, _root: Value<'_>) {}
+
+    /// Fills a record from a member; findings have pointers inside the record.
+    fn read(&mut self, member: Member<'_>, record: &mut Record, findings: &mut Vec<Finding>);
+}
+
+impl<F: FnMut(Member<'_>, &mut Record, &mut Vec<Finding>)> Adapter for F {
+    fn read(&mut self, member: Member<'_>, record: &mut Record, findings: &mut Vec<Finding>) {
+        self(member, record, findings);
+    }
+}
+
+/// Where the messages of a document stand: paths of keys, with `*` for every element of a list.
+pub(crate) type Paths = &'static [&'static [&'static str]];
+
+/// Where a reader looks for messages.
+#[derive(Debug, Clone, Copy)]
+enum Places {
+    /// In the document itself, or in the first member of these names that is a list.
+    Lists(&'static [&'static str]),
+    Paths(Paths),
+}
+
 /// Fills a record from a member; findings have pointers inside the record.
 pub(crate) type Adapt<'a> = &'a mut dyn FnMut(Member<'_>, &mut Record, &mut Vec<Finding>);
 
@@ -35,10 +61,32 @@ pub(crate) fn index(
     format: &'static str,
     source: &dyn Bytes,
     lists: &'static [&'static str],
-    adapt: Adapt<'_>,
+    mut adapt: Adapt<'_>,
+) -> Result<SourceIndex> {
+    read(format, source, Places::Lists(lists), &mut adapt)
+}
+
+/// Reads a document whose messages stand at `paths` into an index.
+///
+/// # Errors
+/// `InvalidInput` for an empty source, and as [`Bytes::read`].
+pub(crate) fn index_at(
+    format: &'static str,
+    paths: Paths,
+    source: &dyn Bytes,
+    adapter: &mut dyn Adapter,
+) -> Result<SourceIndex> {
+    read(format, source, Places::Paths(paths), adapter)
+}
+
+fn read(
+    format: &'static str,
+    source: &dyn Bytes,
+    places: Places,
+    adapter: &mut dyn Adapter,
 ) -> Result<SourceIndex> {
     refuse_empty(source)?;
-    let mut reader = Reader { records: Vec::new(), findings: Vec::new(), lists, adapt };
+    let mut reader = Reader { records: Vec::new(), findings: Vec::new(), places, adapter };
     reader.read(source)?;
     let Reader { mut records, mut findings, .. } = reader;
     records.sort_by_key(|record| record.range);
@@ -64,8 +112,8 @@ pub(crate) fn index(
 struct Reader<'a> {
     records: Vec<Record>,
     findings: Vec<Finding>,
-    lists: &'static [&'static str],
-    adapt: Adapt<'a>,
+    places: Places,
+    adapter: &'a mut dyn Adapter,
 }
 
 impl Reader<'_> {
@@ -128,7 +176,17 @@ impl Reader<'_> {
         for oddity in root.oddities() {
             self.find(Level::Note, oddity.code(), "", oddity.message().to_owned());
         }
-        self.top_level(root);
+        self.adapter.begin(root);
+        match self.places {
+            Places::Paths(paths) => self.open(root, ("", ""), paths),
+            Places::Lists(lists) => {
+                let is_list = |key: &&&str| root.get(key).is_some_and(|value| value.kind() == Kind::Array);
+                let below = lists.iter().find(is_list).map(|key| [*key, "*"]);
+                let paths: Vec<&[&str]> =
+                    [&["*"][..]].into_iter().chain(below.as_ref().map(<[&str; 2]>::as_slice)).collect();
+                self.open(root, ("", ""), &paths);
+            }
+        }
         let rest = ByteRange::new(base + u64::try_from(end).unwrap_or_default(), all.end());
         if bytes.get(end..).is_some_and(|rest| !rest.trim_ascii().is_empty()) {
             let why = format!("{} bytes behind the document", rest.len());
@@ -136,35 +194,35 @@ impl Reader<'_> {
         }
     }
 
-    fn top_level(&mut self, root: Value<'_>) {
-        match root.kind() {
-            Kind::Array => self.messages(root, ""),
-            Kind::Object => {
-                if let Some(key) = root.duplicate_key() {
-                    self.find(Level::Note, "duplicate-key", "", format!("the key {key:?} stands twice"));
-                }
-                let list = list_of(root, self.lists).map(Value::range);
-                for (key, value) in root.entries() {
-                    let is_list = list == Some(value.range());
-                    let key = key.string().unwrap_or_default();
-                    let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-                    if is_list {
-                        self.messages(value, &pointer);
-                    } else {
-                        let label = key.into_owned();
-                        self.record(Member::Field(value), value, pointer, label);
-                    }
-                }
-            }
-            Kind::Null | Kind::True | Kind::False | Kind::Number | Kind::String => {
-                self.record(Member::Field(root), root, String::new(), String::new());
-            }
+    /// Opens `value` where messages stand below it; `paths` are what is left of the paths that lead there.
+    fn open(&mut self, value: Value<'_>, (pointer, label): (&str, &str), paths: &[&[&str]]) {
+        let below = |step: &dyn Fn(&str) -> bool| -> Vec<&[&str]> {
+            paths
+                .iter()
+                .filter_map(|path| path.split_first())
+                .filter(|(key, _)| step(key))
+                .map(|(_, rest)| rest)
+                .collect()
+        };
+        if paths.iter().any(|path| path.is_empty()) {
+            return self.record(Member::Message(value), value, pointer.to_owned(), "message".to_owned());
         }
-    }
-
-    fn messages(&mut self, list: Value<'_>, pointer: &str) {
-        for (at, message) in list.elements().enumerate() {
-            self.record(Member::Message(message), message, format!("{pointer}/{at}"), "message".to_owned());
+        let elements = below(&|key| key == "*");
+        if value.kind() == Kind::Array && !elements.is_empty() {
+            for (at, element) in value.elements().enumerate() {
+                self.open(element, (&format!("{pointer}/{at}"), label), &elements);
+            }
+        } else if value.kind() == Kind::Object && !below(&|key| key != "*").is_empty() {
+            if let Some(key) = value.duplicate_key() {
+                self.find(Level::Note, "duplicate-key", pointer, format!("the key {key:?} stands twice"));
+            }
+            for (name, member) in value.entries() {
+                let key = name.string().unwrap_or_default();
+                let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                self.open(member, (&pointer, &key), &below(&|own| own == key));
+            }
+        } else {
+            self.record(Member::Field(value), value, pointer.to_owned(), label.to_owned());
         }
     }
 
@@ -182,7 +240,7 @@ impl Reader<'_> {
                 format!("the key {key:?} stands twice; the last counts"),
             ));
         }
-        (self.adapt)(member, &mut record, &mut found);
+        self.adapter.read(member, &mut record, &mut found);
         for mut finding in found {
             finding.pointer = format!("{}{}", record.pointer, finding.pointer);
             self.findings.push(finding);

@@ -36,6 +36,8 @@ mod responses;
 
 mod copies;
 
+mod chat;
+
 mod openai_chat;
 
 mod anthropic_messages;
@@ -53,6 +55,8 @@ mod codex;
 mod pi;
 
 mod claude_code;
+
+mod read_only;
 
 mod detect;
 

@@ -27,6 +27,7 @@ use strongroom_core::plan::{Candidate, Plan, Wanted};
 use strongroom_core::span::SpanIndex;
 use strongroom_core::summary::{CheckedSummary, check};
 use strongroom_core::time::Timestamp;
+use strongroom_core::transcript::Form;
 use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Retention, Revision, Vault};
 use strongroom_formats::Edit;
 
@@ -125,13 +126,15 @@ pub enum Outcome {
 /// Without an archive only the narrative row of the gate's table is left.
 ///
 /// # Errors
-/// `Unavailable` when the session cannot be read or the record cannot be made durable; nothing is reclaimed then.
+/// `Refused` for a format that is never written back, with the reason; `Unavailable` when the session cannot be read
+/// or the record cannot be made durable. Nothing is reclaimed then.
 pub fn compact(
     session: &SessionFiles,
     archive: Option<&Archive>,
     options: &Options<'_>,
     observe: &mut dyn FnMut(Step),
 ) -> Result<Outcome> {
+    refuse_read_only(&session.main)?;
     let reading = Reading::of(&session.main)?;
     let traced = archive.map_or(Ok(Traced::default()), |archive| trace(&reading, archive))?;
     observe(Step::Read);
@@ -145,6 +148,13 @@ pub fn compact(
     let carried = originals.read(&reading)?;
     let run = Run { session, reading: &reading, traced: &traced, carried, archive, options, budget };
     run.go(intake, report, observe)
+}
+
+fn refuse_read_only(main: &Transcript) -> Result<()> {
+    let Form::ReadOnly(why) = main.index().form else { return Ok(()) };
+    let (name, format) = (main.name(), main.format().name());
+    let advice = "it can be imported, asked and exported";
+    Err(Error::refused(format!("{name} is not compacted: {format} is read-only, because {why}; {advice}")))
 }
 
 /// The session stays as it is, and the agent goes on with it under its own name.

@@ -1,0 +1,46 @@
+//! Formats that are read and asked, and never written back: one row each, with the reason.
+
+use strongroom_core::error::{Error, Result};
+use strongroom_core::span::Segmentation;
+use strongroom_core::transcript::{Bytes, Form, SourceIndex};
+
+use crate::format::{Edit, Format, Resume};
+
+/// A format that is never written back.
+#[derive(Debug)]
+pub(crate) struct ReadOnly {
+    /// The name users give with `--format`.
+    name: &'static str,
+    /// Why nothing is written back: the end of a sentence.
+    why: &'static str,
+    /// Reads a source; the index gets the name and form of the row.
+    read: fn(&dyn Bytes) -> Result<SourceIndex>,
+}
+
+impl Format for ReadOnly {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn index(&self, source: &dyn Bytes) -> Result<SourceIndex> {
+        let index = (self.read)(source)?;
+        Ok(SourceIndex { format: self.name, form: Form::ReadOnly(self.why), ..index })
+    }
+
+    fn splice(
+        &self,
+        source: &dyn Bytes,
+        index: &SourceIndex,
+        _spans: &Segmentation,
+        edit: &Edit,
+    ) -> Result<Vec<u8>> {
+        if edit.is_empty() {
+            return Ok(source.read(strongroom_core::range::ByteRange::new(0, index.len))?.into_owned());
+        }
+        Err(Error::refused(format!("{} is read-only, because {}", self.name, self.why)))
+    }
+
+    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
+        None
+    }
+}
