@@ -21,10 +21,11 @@ use crate::lines::Lines;
 use crate::openai_chat::OpenAiChat;
 use crate::openai_responses::OpenAiResponses;
 use crate::pi::Pi;
+use crate::read_only::{READ_ONLY, by_looks};
 
 /// All formats that can be read.
-pub fn all() -> &'static [&'static dyn Format] {
-    &[
+pub fn all() -> impl Iterator<Item = &'static dyn Format> {
+    const WRITTEN: &[&dyn Format] = &[
         &ClaudeCode,
         &Codex,
         &OpenAiChat,
@@ -34,12 +35,13 @@ pub fn all() -> &'static [&'static dyn Format] {
         &GeminiCli,
         &LangChain,
         &Pi,
-    ]
+    ];
+    WRITTEN.iter().copied().chain(READ_ONLY.iter().map(|row| row as &dyn Format))
 }
 
 /// The format users call `name`.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
-    all().iter().copied().find(|format| format.name() == name)
+    all().find(|format| format.name() == name)
 }
 
 /// How many lines are looked at: sessions may begin with titles, snapshots or damage.
@@ -80,6 +82,11 @@ pub fn detect(source: &dyn Bytes) -> Result<&'static dyn Format> {
     }
 }
 
+/// What a file is that its looks give this name.
+fn named(looks: &'static str) -> Detected {
+    by_looks(looks).map_or(Detected::NotYetRead(looks), |format| Detected::Read(format))
+}
+
 /// Finds out what `source` is by its content.
 ///
 /// # Errors
@@ -88,7 +95,7 @@ pub fn look(source: &dyn Bytes) -> Result<Detected> {
     refuse_empty(source)?;
     let head = source.read(ByteRange::new(0, source.len().min(8192)))?;
     if let Some(what) = unread::binary(&head) {
-        return Ok(Detected::NotYetRead(what));
+        return Ok(named(what));
     }
     if let Some((_, what)) = BINARIES.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(Error::invalid_input(format!("{what}, not a transcript")));
@@ -178,14 +185,14 @@ fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<Detected>
     let start = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     if !start.starts_with(b"{") && !start.starts_with(b"[") {
         if let Some(what) = unread::text(start) {
-            return Ok(Detected::NotYetRead(what));
+            return Ok(named(what));
         }
         let what = if head.contains(&0) { "a binary file" } else { "text that is not JSON" };
         return refuse(format!("{what}, not a transcript"));
     }
     if seen.begins_with_object && seen.lines > 1 {
         if let Some(what) = seen.unread {
-            return Ok(Detected::NotYetRead(what));
+            return Ok(named(what));
         }
         return refuse(format!(
             "JSON lines of an unknown kind; the first has the keys {}",
@@ -211,11 +218,11 @@ fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<Detected>
         return Ok(Detected::Read(format));
     }
     if let Some(what) = unread::document(root) {
-        return Ok(Detected::NotYetRead(what));
+        return Ok(named(what));
     }
     match (of_document(root), seen.unread) {
         (Some(format), _) => Ok(Detected::Read(format)),
-        (None, Some(what)) => Ok(Detected::NotYetRead(what)),
+        (None, Some(what)) => Ok(named(what)),
         (None, None) => refuse(format!("JSON of an unknown kind, {}", outline(root))),
     }
 }
@@ -380,7 +387,7 @@ mod tests {
             ),
             (
                 r#"[{"role":"user","content":"x"},{"role":"user","content":"<returncode>0</returncode>"}]"#,
-                "a mini-swe-agent trajectory",
+                "mini-swe-agent",
             ),
             (
                 r#"{"messages":[{"role":"user","content":"x"}],"response":{},"kwargs":{}}"#,

@@ -56,6 +56,10 @@ mod pi;
 
 mod claude_code;
 
+mod swe_agent;
+
+mod mini_swe_agent;
+
 mod read_only;
 
 mod detect;

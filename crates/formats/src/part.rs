@@ -91,6 +91,17 @@ pub(crate) fn push_part(
     within: std::ops::Range<u64>,
     pointer: &str,
 ) {
+    push_said(out, (kind, Speaker::User), inside, within, pointer);
+}
+
+/// Pushes what somebody says in the part `within` a text as a block of its own; an empty part is none.
+pub(crate) fn push_said(
+    out: &mut Vec<Block>,
+    (kind, speaker): (BlockKind, Speaker),
+    inside: TextRange,
+    within: std::ops::Range<u64>,
+    pointer: &str,
+) {
     if within.start >= within.end {
         return;
     }
@@ -99,11 +110,18 @@ pub(crate) fn push_part(
         kind,
         range,
         pointer: pointer.to_owned(),
-        speaker: Speaker::User,
+        speaker,
         visibility: Visibility::Context,
         copy_of: None,
         text: vec![TextRange { range, encoding: inside.encoding }],
     });
+}
+
+/// The bytes, inside the literal of the string `text`, that spell a part of its decoded text.
+pub(crate) fn raw_part(text: Value<'_>, decoded: std::ops::Range<usize>) -> std::ops::Range<u64> {
+    let raw = text.raw();
+    let raw = json::raw_within(raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default(), decoded);
+    wide(raw.start)..wide(raw.end)
 }
 
 fn wide(offset: usize) -> u64 {

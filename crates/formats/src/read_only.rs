@@ -5,16 +5,40 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::format::{Edit, Format, Resume};
+use crate::{mini_swe_agent, swe_agent};
 
 /// A format that is never written back.
 #[derive(Debug)]
 pub(crate) struct ReadOnly {
     /// The name users give with `--format`.
     name: &'static str,
+    /// What its files are called, as the signs of a format name them.
+    looks: &'static str,
     /// Why nothing is written back: the end of a sentence.
     why: &'static str,
     /// Reads a source; the index gets the name and form of the row.
     read: fn(&dyn Bytes) -> Result<SourceIndex>,
+}
+
+/// The formats.
+pub(crate) static READ_ONLY: [ReadOnly; 2] = [
+    ReadOnly {
+        name: "swe-agent",
+        looks: "a SWE-agent trajectory",
+        why: "nothing resumes from a trajectory: it is the protocol of a run",
+        read: swe_agent::index,
+    },
+    ReadOnly {
+        name: "mini-swe-agent",
+        looks: "a mini-swe-agent trajectory",
+        why: "nothing resumes from a trajectory: it is the protocol of a run",
+        read: mini_swe_agent::index,
+    },
+];
+
+/// The format whose files are called `looks`.
+pub(crate) fn by_looks(looks: &str) -> Option<&'static ReadOnly> {
+    READ_ONLY.iter().find(|row| row.looks == looks)
 }
 
 impl Format for ReadOnly {

@@ -10,6 +10,8 @@
 
 #[path = "conformance/corpus.rs"]
 mod corpus;
+#[path = "conformance/read_only.rs"]
+mod read_only;
 #[path = "conformance/reading.rs"]
 mod reading;
 #[path = "conformance/rules.rs"]

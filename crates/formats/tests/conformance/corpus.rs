@@ -52,7 +52,7 @@ const REAL: &[(&str, &str)] = &[
     ("gemini-cli", "transcripts/gemini-cli/entireio__cli"),
 ];
 
-fn shared() -> Option<PathBuf> {
+pub(crate) fn shared() -> Option<PathBuf> {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
     if path.is_dir() {
         return Some(path.to_owned());
@@ -61,7 +61,7 @@ fn shared() -> Option<PathBuf> {
     None
 }
 
-fn files(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut todo = vec![directory.to_owned()];
     while let Some(directory) = todo.pop() {

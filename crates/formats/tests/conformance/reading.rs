@@ -12,7 +12,7 @@ use strongroom_formats::{arguments, detect, text};
 
 use crate::corpus::{Sample, fixture, fixtures, for_each_case, for_each_real};
 
-fn check_reading(sample: &Sample) -> SourceIndex {
+pub(crate) fn check_reading(sample: &Sample) -> SourceIndex {
     let name = &sample.name;
     assert_eq!(detect(&sample.bytes).unwrap().name(), sample.format.name(), "{name}");
     let index = sample.format.index(&sample.bytes).unwrap();
@@ -152,7 +152,7 @@ fn labels(index: &SourceIndex, speaker: Speaker) -> Vec<String> {
     labels
 }
 
-fn results(index: &SourceIndex) -> Vec<&ResultFacts> {
+pub(crate) fn results(index: &SourceIndex) -> Vec<&ResultFacts> {
     index.blocks().filter_map(|(_, block)| facts_of(&block.kind)).collect()
 }
 

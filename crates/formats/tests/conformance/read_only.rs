@@ -1,0 +1,194 @@
+//! Formats that are read and asked, and never written back.
+
+use std::collections::BTreeMap;
+
+use strongroom_core::error::ErrorKind;
+use strongroom_core::span::{SpanKind, segment};
+use strongroom_core::transcript::{BlockKind, Form, RecordKind, SourceIndex, Speaker};
+use strongroom_formats::{Edit, arguments, by_name, detect, text};
+
+use crate::corpus::{Sample, files, shared};
+use crate::reading::{check_reading, results};
+
+/// The examples of the repository.
+const EXAMPLES: [(&str, &[u8]); 2] = [
+    ("swe-agent", include_bytes!("../../../../examples/read-only/swe-agent.traj")),
+    ("mini-swe-agent", include_bytes!("../../../../examples/read-only/mini-swe-agent.traj.json")),
+];
+
+/// Where real files of each format stand below the shared directory, and how their names end.
+const REAL: [(&str, &str, &str); 2] = [
+    ("swe-agent", "transcripts/swe-agent", ".traj"),
+    ("mini-swe-agent", "transcripts/mini-swe-agent", ".json"),
+];
+
+fn examples() -> Vec<Sample> {
+    let sample = |(name, bytes): &(&str, &[u8])| Sample {
+        format: by_name(name).unwrap(),
+        bytes: bytes.to_vec(),
+        name: (*name).to_owned(),
+    };
+    EXAMPLES.iter().map(sample).collect()
+}
+
+fn read(name: &str) -> (Vec<u8>, SourceIndex) {
+    let sample = examples().into_iter().find(|sample| sample.name == name).unwrap();
+    let index = check_reading(&sample);
+    (sample.bytes, index)
+}
+
+fn for_each_real(visit: &mut dyn FnMut(&Sample)) {
+    let Some(shared) = shared() else { return };
+    for (name, directory, ending) in REAL {
+        for path in files(&shared.join(directory)) {
+            if path.display().to_string().ends_with(ending) {
+                let bytes = std::fs::read(&path).unwrap();
+                visit(&Sample { format: by_name(name).unwrap(), bytes, name: path.display().to_string() });
+            }
+        }
+    }
+}
+
+/// Who says what: speaker and text of everything that is said, and tool and arguments of what is called.
+fn said(bytes: &Vec<u8>, index: &SourceIndex) -> Vec<(Speaker, String)> {
+    let short = |text: String| text.trim().chars().take(60).collect::<String>();
+    let words = |block: &strongroom_core::transcript::Block| match &block.kind {
+        BlockKind::Call(facts) => {
+            let tree = arguments(bytes, facts.arguments).unwrap();
+            let values: Vec<String> = tree.leaves.iter().map(|leaf| format!("{:?}", leaf.value)).collect();
+            format!("{} {}", facts.tool, short(values.join(" ")))
+        }
+        _ => short(block.text.iter().map(|part| text(bytes, *part).unwrap()).collect()),
+    };
+    index.blocks().map(|(_, block)| (block.speaker, words(block))).collect()
+}
+
+fn spoken(bytes: &Vec<u8>, index: &SourceIndex, speaker: Speaker) -> Vec<String> {
+    said(bytes, index).into_iter().filter(|(who, _)| *who == speaker).map(|(_, words)| words).collect()
+}
+
+/// For each call: its tool, the directory it starts in, and how its result ended.
+fn runs(bytes: &Vec<u8>, index: &SourceIndex) -> Vec<String> {
+    let spans = segment(index);
+    let calls = spans.spans.iter().filter(|span| span.kind == SpanKind::Call);
+    calls
+        .map(|span| {
+            let cwd = index.record(span.blocks[0]).unwrap().cwd.clone().unwrap_or_default();
+            let result = span.blocks.iter().find_map(|at| match &index.block(*at).unwrap().kind {
+                BlockKind::Result(facts) => Some(facts),
+                _ => None,
+            });
+            let end = result.map_or("open".to_owned(), |facts| {
+                format!("{:?} {:?} {:?}", facts.ending, facts.exit_code, facts.error)
+            });
+            let call = index.block(span.blocks[0]).unwrap();
+            let BlockKind::Call(facts) = &call.kind else { unreachable!() };
+            let tree = arguments(bytes, facts.arguments).unwrap();
+            let first = tree.leaves.first().map(|leaf| format!("{:?}", leaf.value)).unwrap_or_default();
+            format!("{cwd} {} {} -> {end}", facts.tool, first.chars().take(30).collect::<String>())
+        })
+        .collect()
+}
+
+#[test]
+fn examples_are_read_covered_and_understood() {
+    for sample in examples() {
+        let index = check_reading(&sample);
+        assert!(matches!(index.form, Form::ReadOnly(_)), "{}", sample.name);
+        let strange = |kind: RecordKind| matches!(kind, RecordKind::Opaque | RecordKind::Unknown);
+        assert!(!index.records.iter().any(|record| strange(record.kind)), "{}", sample.name);
+        let orphans = segment(&index).spans.iter().filter(|span| span.kind == SpanKind::OrphanResult).count();
+        assert_eq!(orphans, 0, "{}", sample.name);
+    }
+}
+
+#[test]
+fn nothing_is_written_back_and_the_reason_is_told() {
+    for sample in examples() {
+        let index = sample.format.index(&sample.bytes).unwrap();
+        let spans = segment(&index);
+        let same = sample.format.splice(&sample.bytes, &index, &spans, &Edit::default()).unwrap();
+        assert_eq!(same, sample.bytes);
+        let edit = Edit { summary: "s".to_owned(), ..Edit::default() };
+        let error = sample.format.splice(&sample.bytes, &index, &spans, &edit).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+        assert!(error.to_string().contains("read-only, because "), "{error}");
+        assert!(sample.format.resume(&index, &edit).is_none());
+    }
+}
+
+#[test]
+fn prefixes_and_flipped_bits_are_read_without_panic() {
+    for sample in examples() {
+        for at in (1..sample.bytes.len()).step_by(37) {
+            let mut bytes = sample.bytes[..at].to_vec();
+            let index = sample.format.index(&bytes).unwrap();
+            segment(&index).check_cover(&index).unwrap();
+            drop(detect(&bytes));
+            bytes.extend_from_slice(&sample.bytes[at..]);
+            bytes[at] ^= 1 << (at % 8);
+            let index = sample.format.index(&bytes).unwrap();
+            segment(&index).check_cover(&index).unwrap();
+            drop(detect(&bytes));
+        }
+    }
+}
+
+#[test]
+fn real_read_only_files_are_read_covered_and_understood() {
+    let mut counts: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
+    for_each_real(&mut |sample| {
+        let index = check_reading(sample);
+        let [files, records, odd, calls, orphans] = counts.entry(sample.format.name()).or_default();
+        *files += 1;
+        *records += index.records.len();
+        let strange = |kind: RecordKind| matches!(kind, RecordKind::Opaque | RecordKind::Unknown);
+        *odd += index.records.iter().filter(|record| strange(record.kind)).count();
+        let spans = segment(&index);
+        let count = |kind: SpanKind| spans.spans.iter().filter(|span| span.kind == kind).count();
+        *calls += count(SpanKind::Call);
+        *orphans += count(SpanKind::OrphanResult);
+    });
+    for (format, [files, records, odd, calls, orphans]) in counts {
+        println!(
+            "{format}: {files} files, {odd} of {records} records not understood, {calls} calls, {orphans} results alone"
+        );
+        assert!(odd * 1000 <= records, "{format}: {odd} of {records} records are not understood");
+        assert!(orphans * 50 <= calls, "{format}: {orphans} results without a call");
+    }
+}
+
+#[test]
+fn a_swe_agent_history_is_the_conversation_and_its_steps_tell_the_directory() {
+    let (bytes, index) = read("swe-agent");
+    assert_eq!(spoken(&bytes, &index, Speaker::User).len(), 1);
+    assert_eq!(spoken(&bytes, &index, Speaker::Operator).len(), 2, "a demonstration is nobody's act");
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            "/lamp open String(\"lamp/cli.py\") -> Returned None None",
+            "/lamp bash String(\"cd lamp && python -m p -> Returned None None",
+            "/lamp/lamp edit String(\"4:4\\n    lamp.level =  -> Returned None None",
+            "/lamp/lamp bash String(\"rm -f /tmp/tests.log\") -> Returned None None",
+            "/lamp/lamp submit  -> open",
+        ]
+    );
+    assert_eq!(spoken(&bytes, &index, Speaker::Harness).len(), 1, "the submission");
+}
+
+#[test]
+fn mini_swe_agent_actions_are_calls_with_their_return_codes() {
+    let (bytes, index) = read("mini-swe-agent");
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            "/testbed bash String(\"python -m pytest -q te -> Returned Some(1) None",
+            "/testbed bash String(\"sed -i 's/level = 1/le -> Returned Some(0) None",
+            "/testbed bash String(\"rm -f lamp/legacy.py\") -> Refused None None",
+            "/testbed bash String(\"ls -R /usr\") -> Returned Some(0) None",
+        ]
+    );
+    let cuts: Vec<usize> = results(&index).iter().map(|facts| facts.cuts.len()).collect();
+    assert_eq!(cuts, [0, 0, 0, 1]);
+    assert_eq!(spoken(&bytes, &index, Speaker::Tool)[0], "E   assert 1 == 0\n1 failed in 0.12s");
+}
