@@ -38,23 +38,30 @@ pub(crate) fn assistant(value: Value<'_>, blocks: &mut Vec<Block>, findings: &mu
     if let Some(refusal) = value.get("refusal").filter(|refusal| refusal.kind() == Kind::String) {
         blocks.push(text_block(refusal, refusal, "/refusal".to_owned(), Speaker::Assistant));
     }
+    calls(value, Speaker::Assistant, blocks, findings);
+    if let Some(call) = value.get("function_call").filter(|call| call.kind() == Kind::Object) {
+        blocks.push(tool_call(call, call, owned(call, "name"), "/function_call".to_owned()));
+    }
+}
+
+/// Reads the `tool_calls` of a message.
+pub(crate) fn calls(
+    value: Value<'_>,
+    speaker: Speaker,
+    blocks: &mut Vec<Block>,
+    findings: &mut Vec<Finding>,
+) {
     for (at, call) in value.get("tool_calls").into_iter().flat_map(Value::elements).enumerate() {
         let pointer = format!("/tool_calls/{at}");
         let inside = ["function", "custom"].iter().find_map(|key| call.get(key));
         let flat = ["function", "name"].iter().any(|key| call.string_at(key).is_some()).then_some(call);
         match inside.filter(|inside| inside.kind() == Kind::Object).or(flat) {
-            Some(inside) => blocks.push(tool_call(call, inside, owned(call, "id"), pointer)),
-            None => blocks.push(opaque(
-                call,
-                pointer,
-                "a tool call of unknown type",
-                Speaker::Assistant,
-                findings,
-            )),
+            Some(inside) => {
+                let own = tool_call(call, inside, owned(call, "id"), pointer);
+                blocks.push(Block { speaker, ..own });
+            }
+            None => blocks.push(opaque(call, pointer, "a tool call of unknown type", speaker, findings)),
         }
-    }
-    if let Some(call) = value.get("function_call").filter(|call| call.kind() == Kind::Object) {
-        blocks.push(tool_call(call, call, owned(call, "name"), "/function_call".to_owned()));
     }
 }
 
@@ -71,7 +78,10 @@ pub(crate) fn tool_call(whole: Value<'_>, inside: Value<'_>, id: Option<String>,
         }
         (None, None) => Arguments::Missing,
     };
-    let tool = owned(inside, "name").or_else(|| owned(inside, "function")).unwrap_or_default();
+    let tool = owned(inside, "name")
+        .or_else(|| owned(inside, "function"))
+        .or_else(|| owned(inside, "function_name"))
+        .unwrap_or_default();
     block(BlockKind::Call(CallFacts { id, tool, arguments }), whole, pointer, Speaker::Assistant)
 }
 
@@ -97,18 +107,30 @@ pub(crate) fn content(
     blocks: &mut Vec<Block>,
     findings: &mut Vec<Finding>,
 ) {
-    let Some(content) = value.get("content") else { return };
+    if let Some(content) = value.get("content") {
+        said(content, "/content", speaker, blocks, findings);
+    }
+}
+
+/// Reads a text or a list of parts, which stands at `pointer`.
+pub(crate) fn said(
+    content: Value<'_>,
+    pointer: &str,
+    speaker: Speaker,
+    blocks: &mut Vec<Block>,
+    findings: &mut Vec<Finding>,
+) {
     match content.kind() {
-        Kind::String => text(content, content, "/content", speaker, blocks),
+        Kind::String => text(content, content, pointer, speaker, blocks),
         Kind::Array => {
             for (at, part) in content.elements().enumerate() {
-                content_part(part, format!("/content/{at}"), speaker, blocks, findings);
+                content_part(part, format!("{pointer}/{at}"), speaker, blocks, findings);
             }
         }
         Kind::Null => {}
         Kind::True | Kind::False | Kind::Number | Kind::Object => {
             let why = "content that is neither text nor a list";
-            blocks.push(opaque(content, "/content".to_owned(), why, speaker, findings));
+            blocks.push(opaque(content, pointer.to_owned(), why, speaker, findings));
         }
     }
 }
@@ -121,13 +143,20 @@ fn content_part(
     findings: &mut Vec<Finding>,
 ) {
     let kind = part.string_at("type").unwrap_or_default();
+    if let ("reasoning" | "thinking", Some(said)) = (kind.as_ref(), part.get(&kind)) {
+        let own = block(BlockKind::Thinking, part, pointer, speaker);
+        return blocks.push(Block { text: said.text_range().into_iter().collect(), ..own });
+    }
     let inside =
         ["text", "refusal"].iter().find_map(|key| part.get(key)).filter(|text| text.kind() == Kind::String);
     match (kind.as_ref(), inside) {
         ("text" | "input_text" | "output_text" | "refusal", Some(inside)) => {
             text(part, inside, &pointer, speaker, blocks);
         }
-        ("image_url" | "input_audio" | "file" | "video_url", _) => {
+        (
+            "image_url" | "input_audio" | "file" | "video_url" | "image" | "audio" | "video" | "document",
+            _,
+        ) => {
             let media_type = media_type(part).unwrap_or_else(|| kind.into_owned());
             blocks.push(block(BlockKind::Attachment { media_type }, part, pointer, speaker));
         }

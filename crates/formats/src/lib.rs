@@ -60,6 +60,12 @@ mod swe_agent;
 
 mod mini_swe_agent;
 
+mod tau_bench;
+
+mod inspect;
+
+mod atif;
+
 mod read_only;
 
 mod detect;

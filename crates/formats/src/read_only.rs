@@ -5,7 +5,7 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::format::{Edit, Format, Resume};
-use crate::{mini_swe_agent, swe_agent};
+use crate::{atif, inspect, mini_swe_agent, swe_agent, tau_bench};
 
 /// A format that is never written back.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct ReadOnly {
 }
 
 /// The formats.
-pub(crate) static READ_ONLY: [ReadOnly; 2] = [
+pub(crate) static READ_ONLY: [ReadOnly; 6] = [
     ReadOnly {
         name: "swe-agent",
         looks: "a SWE-agent trajectory",
@@ -33,6 +33,30 @@ pub(crate) static READ_ONLY: [ReadOnly; 2] = [
         looks: "a mini-swe-agent trajectory",
         why: "nothing resumes from a trajectory: it is the protocol of a run",
         read: mini_swe_agent::index,
+    },
+    ReadOnly {
+        name: "tau-bench",
+        looks: "a list of tau-bench trajectories",
+        why: "it holds the results of a benchmark, which no agent goes on with",
+        read: tau_bench::index,
+    },
+    ReadOnly {
+        name: "tau2-bench",
+        looks: "a tau2 simulation",
+        why: "it holds the results of a benchmark, which no agent goes on with",
+        read: tau_bench::index,
+    },
+    ReadOnly {
+        name: "inspect",
+        looks: "an Inspect log",
+        why: "it holds the results of an evaluation, which no agent goes on with",
+        read: inspect::index,
+    },
+    ReadOnly {
+        name: "atif",
+        looks: "an ATIF trajectory",
+        why: "nothing resumes from a trajectory: it is the protocol of a run",
+        read: atif::index,
     },
 ];
 

@@ -100,7 +100,12 @@ const DOCUMENTS: &[Sign] = &[
     Sign { what: "a VS Code chat", has: &[Path(&["requests"]), Path(&["responderUsername"])] },
     Sign { what: "an Inspect log", has: &[Path(&["eval"]), Path(&["samples"])] },
     Sign { what: "an Inspect log", has: &[Path(&["eval", "task"]), Path(&["status"])] },
+    Sign {
+        what: "an Inspect log",
+        has: &[Path(&["epoch"]), Path(&["target"]), Path(&["messages", "*", "role"])],
+    },
     Sign { what: "a tau2 simulation", has: &[Path(&["simulations"])] },
+    Sign { what: "a tau2 simulation", has: &[Path(&["info", "environment_info"]), Path(&["tasks"])] },
     Sign { what: "a tau2 simulation", has: &[Path(&["task_id"]), Path(&["termination_reason"])] },
     Sign { what: "a list of tau-bench trajectories", has: &[Path(&["*", "traj"])] },
     Sign { what: "a LangGraph state", has: &[Path(&["values", "messages"])] },
@@ -129,10 +134,13 @@ const DOCUMENTS: &[Sign] = &[
     Sign { what: "an OpenTelemetry export", has: &[Path(&["resourceSpans"])] },
 ];
 
+const INSPECT_ARCHIVE: &str =
+    "an Inspect log in an archive (`inspect log dump` writes it as JSON, which is read)";
+
 /// Files that are no text: how they begin, and what stands near their beginning.
 const BINARIES: &[(&[u8], &[u8], &str)] = &[
-    (b"PK\x03\x04", b"_journal/", "an Inspect log"),
-    (b"PK\x03\x04", b"header.json", "an Inspect log"),
+    (b"PK\x03\x04", b"_journal/", INSPECT_ARCHIVE),
+    (b"PK\x03\x04", b"header.json", INSPECT_ARCHIVE),
     (b"SQLite format 3\0", b"cursorDiskKV", "a Cursor database"),
     (b"SQLite format 3\0", b"blobs", "a Cursor chat database"),
     (b"SQLite format 3\0", b"transcript_events", "an OpenClaw database"),

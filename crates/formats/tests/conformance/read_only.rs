@@ -11,15 +11,24 @@ use crate::corpus::{Sample, files, shared};
 use crate::reading::{check_reading, results};
 
 /// The examples of the repository.
-const EXAMPLES: [(&str, &[u8]); 2] = [
+const EXAMPLES: &[(&str, &[u8])] = &[
     ("swe-agent", include_bytes!("../../../../examples/read-only/swe-agent.traj")),
     ("mini-swe-agent", include_bytes!("../../../../examples/read-only/mini-swe-agent.traj.json")),
+    ("tau-bench", include_bytes!("../../../../examples/read-only/tau-bench.json")),
+    ("tau2-bench", include_bytes!("../../../../examples/read-only/tau2-bench.json")),
+    ("inspect", include_bytes!("../../../../examples/read-only/inspect.json")),
+    ("atif", include_bytes!("../../../../examples/read-only/atif.json")),
 ];
 
 /// Where real files of each format stand below the shared directory, and how their names end.
-const REAL: [(&str, &str, &str); 2] = [
+const REAL: &[(&str, &str, &str)] = &[
     ("swe-agent", "transcripts/swe-agent", ".traj"),
     ("mini-swe-agent", "transcripts/mini-swe-agent", ".json"),
+    ("tau-bench", "transcripts/tau-bench", ".json"),
+    ("tau2-bench", "transcripts/tau2-bench", ".json"),
+    ("inspect", "transcripts/inspect/UKGovernmentBEIS__inspect_ai/tests/analysis", ".json"),
+    ("inspect", "transcripts/inspect/UKGovernmentBEIS__inspect_ai/tests/log/test_eval_log", ".json"),
+    ("inspect", "transcripts/inspect/UKGovernmentBEIS__inspect_ai/tests/log/test_list_logs", ".json"),
 ];
 
 fn examples() -> Vec<Sample> {
@@ -39,7 +48,7 @@ fn read(name: &str) -> (Vec<u8>, SourceIndex) {
 
 fn for_each_real(visit: &mut dyn FnMut(&Sample)) {
     let Some(shared) = shared() else { return };
-    for (name, directory, ending) in REAL {
+    for &(name, directory, ending) in REAL {
         for path in files(&shared.join(directory)) {
             if path.display().to_string().ends_with(ending) {
                 let bytes = std::fs::read(&path).unwrap();
@@ -154,7 +163,11 @@ fn real_read_only_files_are_read_covered_and_understood() {
             "{format}: {files} files, {odd} of {records} records not understood, {calls} calls, {orphans} results alone"
         );
         assert!(odd * 1000 <= records, "{format}: {odd} of {records} records are not understood");
-        assert!(orphans * 50 <= calls, "{format}: {orphans} results without a call");
+        // A test file of Inspect holds eleven results whose calls it leaves out.
+        assert!(
+            orphans * 50 <= calls || format == "inspect" && orphans == 11,
+            "{format}: {orphans} results without a call"
+        );
     }
 }
 
@@ -191,4 +204,77 @@ fn mini_swe_agent_actions_are_calls_with_their_return_codes() {
     let cuts: Vec<usize> = results(&index).iter().map(|facts| facts.cuts.len()).collect();
     assert_eq!(cuts, [0, 0, 0, 1]);
     assert_eq!(spoken(&bytes, &index, Speaker::Tool)[0], "E   assert 1 == 0\n1 failed in 0.12s");
+}
+
+#[test]
+fn each_trial_of_a_benchmark_is_a_session_and_repeated_ids_pair_by_place() {
+    let (bytes, index) = read("tau-bench");
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            " get_user_details String(\"ida_3\") -> Returned None None",
+            " update_loan_period String(\"L12\") -> Returned None None",
+            " cancel_loan String(\"L12\") -> Returned None None",
+        ]
+    );
+    let mut sessions: Vec<&str> =
+        index.records.iter().filter_map(|record| record.session.as_deref()).collect();
+    sessions.dedup();
+    assert_eq!(sessions, ["task 7 trial 0", "task 7 trial 1"]);
+    assert_eq!(spoken(&bytes, &index, Speaker::User).len(), 4);
+}
+
+#[test]
+fn calls_of_the_user_and_spoken_moments_are_read() {
+    let (bytes, index) = read("tau2-bench");
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            " get_line String(\"L1\") -> Returned None Some(false)",
+            " enable_roaming String(\"L1\") -> Returned None Some(true)",
+            " toggle_airplane_mode Null -> Returned None Some(false)",
+            " cancel_order String(\"W9\") -> Returned None Some(false)",
+        ]
+    );
+    assert_eq!(
+        spoken(&bytes, &index, Speaker::User),
+        [
+            "My phone has no service.",
+            "toggle_airplane_mode Null",
+            "It works now. ###STOP###",
+            "Cancel my order."
+        ]
+    );
+}
+
+#[test]
+fn inspect_events_tell_what_was_cut_and_what_no_message_says() {
+    let (bytes, index) = read("inspect");
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            " bash String(\"cat lamp.log\") -> Returned None None",
+            " bash String(\"sleep 900\") -> TimedOut None Some(true)",
+            " bash String(\"touch /tmp/by-helper\") -> Returned None None",
+        ]
+    );
+    let cuts: Vec<usize> = results(&index).iter().map(|facts| facts.cuts.len()).collect();
+    assert_eq!(cuts, [1, 0, 1]);
+    assert_eq!(spoken(&bytes, &index, Speaker::Agent).len(), 1);
+}
+
+#[test]
+fn atif_results_go_to_the_call_they_name_or_the_last_one() {
+    let (bytes, index) = read("atif");
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            " bash_command String(\"du -sh /srv/*\\n\") -> Returned None None",
+            " bash_command String(\"rm -rf /srv/cache\\n\") -> open",
+            " bash_command String(\"df -h /srv\\n\") -> Returned None None",
+            " mark_task_complete Null -> Returned None None",
+        ]
+    );
+    assert!(index.findings.iter().any(|finding| finding.code == "shared-result"));
+    assert_eq!(spoken(&bytes, &index, Speaker::Derived).len(), 1);
 }
