@@ -66,6 +66,8 @@ mod inspect;
 
 mod atif;
 
+mod copilot_cli;
+
 mod read_only;
 
 mod detect;

@@ -5,7 +5,7 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::format::{Edit, Format, Resume};
-use crate::{atif, inspect, mini_swe_agent, swe_agent, tau_bench};
+use crate::{atif, copilot_cli, inspect, mini_swe_agent, swe_agent, tau_bench};
 
 /// A format that is never written back.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct ReadOnly {
 }
 
 /// The formats.
-pub(crate) static READ_ONLY: [ReadOnly; 6] = [
+pub(crate) static READ_ONLY: [ReadOnly; 7] = [
     ReadOnly {
         name: "swe-agent",
         looks: "a SWE-agent trajectory",
@@ -57,6 +57,12 @@ pub(crate) static READ_ONLY: [ReadOnly; 6] = [
         looks: "an ATIF trajectory",
         why: "nothing resumes from a trajectory: it is the protocol of a run",
         read: atif::index,
+    },
+    ReadOnly {
+        name: "copilot-cli",
+        looks: "a Copilot CLI session",
+        why: "the agent keeps an index beside its sessions, and how it takes up a changed one is not known",
+        read: copilot_cli::index,
     },
 ];
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use strongroom_core::error::ErrorKind;
 use strongroom_core::span::{SpanKind, segment};
-use strongroom_core::transcript::{BlockKind, Form, RecordKind, SourceIndex, Speaker};
+use strongroom_core::transcript::{BlockKind, Branch, Form, RecordKind, SourceIndex, Speaker, Visibility};
 use strongroom_formats::{Edit, arguments, by_name, detect, text};
 
 use crate::corpus::{Sample, files, shared};
@@ -18,12 +18,14 @@ const EXAMPLES: &[(&str, &[u8])] = &[
     ("tau2-bench", include_bytes!("../../../../examples/read-only/tau2-bench.json")),
     ("inspect", include_bytes!("../../../../examples/read-only/inspect.json")),
     ("atif", include_bytes!("../../../../examples/read-only/atif.json")),
+    ("copilot-cli", include_bytes!("../../../../examples/read-only/copilot-cli.jsonl")),
 ];
 
 /// Where real files of each format stand below the shared directory, and how their names end.
 const REAL: &[(&str, &str, &str)] = &[
     ("swe-agent", "transcripts/swe-agent", ".traj"),
     ("mini-swe-agent", "transcripts/mini-swe-agent", ".json"),
+    ("copilot-cli", "transcripts/copilot-cli", ".jsonl"),
     ("tau-bench", "transcripts/tau-bench", ".json"),
     ("tau2-bench", "transcripts/tau2-bench", ".json"),
     ("inspect", "transcripts/inspect/UKGovernmentBEIS__inspect_ai/tests/analysis", ".json"),
@@ -277,4 +279,30 @@ fn atif_results_go_to_the_call_they_name_or_the_last_one() {
     );
     assert!(index.findings.iter().any(|finding| finding.code == "shared-result"));
     assert_eq!(spoken(&bytes, &index, Speaker::Derived).len(), 1);
+}
+
+#[test]
+fn copilot_events_tell_each_call_once_and_how_it_ended() {
+    let (bytes, index) = read("copilot-cli");
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            "/home/ida/lamp bash String(\"make clean && rm -f ou -> Returned Some(0) Some(false)",
+            "/home/ida/lamp bash String(\"rm -rf /srv/cache\") -> Refused None Some(true)",
+            "/home/ida/lamp view String(\"/home/ida/lamp/Makefil -> Returned None Some(false)",
+            "/home/ida/lamp bash String(\"make all\") -> Background(\"2\") None Some(false)",
+        ]
+    );
+    assert_eq!(spoken(&bytes, &index, Speaker::Derived), ["The build was cleaned."]);
+    let prompts: Vec<(Visibility, Branch)> = index
+        .records
+        .iter()
+        .filter(|record| record.label == "user.message")
+        .map(|record| (record.blocks[0].visibility, record.branch))
+        .collect();
+    assert_eq!(
+        prompts,
+        [(Visibility::Past, Branch::Active), (Visibility::Past, Branch::Abandoned)],
+        "the first stands before a compaction, the second was taken back"
+    );
 }
