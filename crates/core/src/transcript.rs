@@ -257,6 +257,8 @@ pub enum Arguments {
     JsonInString(ByteRange),
     /// Free text inside a string literal; the range is the inside of the literal.
     Text(ByteRange),
+    /// Free text of a file that is itself text.
+    Plain(ByteRange),
     /// None recorded.
     Missing,
 }

@@ -44,7 +44,11 @@ pub fn argument_range(
     pointer: &str,
     decoded: Range<usize>,
 ) -> Result<Option<ByteRange>> {
-    let (Arguments::Json(range) | Arguments::JsonInString(range) | Arguments::Text(range)) = at else {
+    let (Arguments::Json(range)
+    | Arguments::JsonInString(range)
+    | Arguments::Text(range)
+    | Arguments::Plain(range)) = at
+    else {
         return Ok(None);
     };
     let bytes = source.read(range)?;
@@ -57,6 +61,7 @@ pub fn argument_range(
                 .map(|inner| json::raw_within(&bytes, inner))
         }
         Arguments::Text(_) | Arguments::Missing => Some(json::raw_within(&bytes, decoded)),
+        Arguments::Plain(_) => Some(raw_of(&bytes, Encoding::Plain, decoded)),
     };
     Ok(inner.map(|inner| within(range, &inner)))
 }
@@ -69,6 +74,7 @@ pub fn arguments(source: &dyn Bytes, at: Arguments) -> Result<ArgumentTree> {
     Ok(match at {
         Arguments::Missing => ArgumentTree::default(),
         Arguments::Text(range) => whole_text(json::decode(&source.read(range)?), range),
+        Arguments::Plain(range) => whole_text(json::decode_plain(&source.read(range)?), range),
         Arguments::Json(range) => {
             let bytes = source.read(range)?;
             flatten(&bytes, Base::Source(range.start()))

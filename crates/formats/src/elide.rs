@@ -249,7 +249,7 @@ impl<'v> Writer<'v> {
             }
             Arguments::Json(range) | Arguments::JsonInString(range) => self.patch.replace(range, "{}"),
             Arguments::Text(range) => self.patch.replace(range, ""),
-            Arguments::Missing => {}
+            Arguments::Plain(_) | Arguments::Missing => {}
         }
     }
 

@@ -68,6 +68,12 @@ mod atif;
 
 mod copilot_cli;
 
+mod sections;
+
+mod aider;
+
+mod specstory;
+
 mod read_only;
 
 mod detect;

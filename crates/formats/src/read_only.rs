@@ -5,7 +5,7 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::format::{Edit, Format, Resume};
-use crate::{atif, copilot_cli, inspect, mini_swe_agent, swe_agent, tau_bench};
+use crate::{aider, atif, copilot_cli, inspect, mini_swe_agent, specstory, swe_agent, tau_bench};
 
 /// A format that is never written back.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct ReadOnly {
 }
 
 /// The formats.
-pub(crate) static READ_ONLY: [ReadOnly; 7] = [
+pub(crate) static READ_ONLY: [ReadOnly; 9] = [
     ReadOnly {
         name: "swe-agent",
         looks: "a SWE-agent trajectory",
@@ -63,6 +63,18 @@ pub(crate) static READ_ONLY: [ReadOnly; 7] = [
         looks: "a Copilot CLI session",
         why: "the agent keeps an index beside its sessions, and how it takes up a changed one is not known",
         read: copilot_cli::index,
+    },
+    ReadOnly {
+        name: "aider",
+        looks: "an Aider history",
+        why: "the program reads its whole history again by marks that a text may hold, too",
+        read: aider::index,
+    },
+    ReadOnly {
+        name: "specstory",
+        looks: "a SpecStory export",
+        why: "it is an export, and the agent keeps its own session",
+        read: specstory::index,
     },
 ];
 

@@ -262,7 +262,7 @@ pub fn block_text(source: &dyn Bytes, block: &Block) -> Result<String> {
 fn arguments_text(source: &dyn Bytes, block: &Block) -> Result<String> {
     let BlockKind::Call(call) = &block.kind else { return Ok(String::new()) };
     let (range, encoding) = match call.arguments {
-        Arguments::Json(range) => (range, Encoding::Plain),
+        Arguments::Json(range) | Arguments::Plain(range) => (range, Encoding::Plain),
         Arguments::JsonInString(range) | Arguments::Text(range) => (range, Encoding::Json),
         Arguments::Missing => return Ok(String::new()),
     };

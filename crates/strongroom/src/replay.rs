@@ -66,6 +66,8 @@ pub enum Spelling {
     JsonInString,
     /// Free text inside a JSON string: the text is the decoded string.
     Text,
+    /// Free text of a file that is itself text: the text is the bytes.
+    Plain,
     /// None recorded.
     Missing,
 }
@@ -77,13 +79,14 @@ impl Spelling {
             Self::Json => "json",
             Self::JsonInString => "json-in-string",
             Self::Text => "text",
+            Self::Plain => "plain",
             Self::Missing => "missing",
         }
     }
 
     const fn encoding(self) -> Encoding {
         match self {
-            Self::Json | Self::Missing => Encoding::Plain,
+            Self::Json | Self::Plain | Self::Missing => Encoding::Plain,
             Self::JsonInString | Self::Text => Encoding::Json,
         }
     }
@@ -183,6 +186,7 @@ impl Reader<'_, '_> {
             Arguments::Json(range) => (Some(range), Spelling::Json),
             Arguments::JsonInString(range) => (Some(range), Spelling::JsonInString),
             Arguments::Text(range) => (Some(range), Spelling::Text),
+            Arguments::Plain(range) => (Some(range), Spelling::Plain),
             Arguments::Missing => (None, Spelling::Missing),
         };
         let exact = range.map(|range| found.exact(range, spelling)).transpose()?;

@@ -254,8 +254,9 @@ impl<'s> Citer<'_, 's> {
         part: Range<usize>,
     ) -> Option<TextRange> {
         let BlockKind::Call(facts) = &block.kind else { return None };
-        let encoding = match argument.value {
-            strongroom_core::transcript::Scalar::String(_) => Encoding::Json,
+        let encoding = match (&argument.value, facts.arguments) {
+            (_, strongroom_core::transcript::Arguments::Plain(_)) => Encoding::Plain,
+            (strongroom_core::transcript::Scalar::String(_), _) => Encoding::Json,
             _ => Encoding::Plain,
         };
         let raw = self.options.raw.argument(row.source, facts.arguments, &argument.pointer, part.clone());
@@ -263,7 +264,9 @@ impl<'s> Citer<'_, 's> {
             || encoding == Encoding::Plain;
         let own = matches!(
             facts.arguments,
-            strongroom_core::transcript::Arguments::Json(_) | strongroom_core::transcript::Arguments::Text(_)
+            strongroom_core::transcript::Arguments::Json(_)
+                | strongroom_core::transcript::Arguments::Text(_)
+                | strongroom_core::transcript::Arguments::Plain(_)
         );
         let range = raw.or_else(|| (whole && own).then_some(argument.range))?;
         Some(TextRange { range, encoding })

@@ -19,6 +19,8 @@ const EXAMPLES: &[(&str, &[u8])] = &[
     ("inspect", include_bytes!("../../../../examples/read-only/inspect.json")),
     ("atif", include_bytes!("../../../../examples/read-only/atif.json")),
     ("copilot-cli", include_bytes!("../../../../examples/read-only/copilot-cli.jsonl")),
+    ("aider", include_bytes!("../../../../examples/read-only/aider.chat.history.md")),
+    ("specstory", include_bytes!("../../../../examples/read-only/specstory.md")),
 ];
 
 /// Where real files of each format stand below the shared directory, and how their names end.
@@ -26,6 +28,8 @@ const REAL: &[(&str, &str, &str)] = &[
     ("swe-agent", "transcripts/swe-agent", ".traj"),
     ("mini-swe-agent", "transcripts/mini-swe-agent", ".json"),
     ("copilot-cli", "transcripts/copilot-cli", ".jsonl"),
+    ("aider", "transcripts/aider", ".md"),
+    ("specstory", "transcripts/specstory-md", ".md"),
     ("tau-bench", "transcripts/tau-bench", ".json"),
     ("tau2-bench", "transcripts/tau2-bench", ".json"),
     ("inspect", "transcripts/inspect/UKGovernmentBEIS__inspect_ai/tests/analysis", ".json"),
@@ -148,8 +152,12 @@ fn prefixes_and_flipped_bits_are_read_without_panic() {
 #[test]
 fn real_read_only_files_are_read_covered_and_understood() {
     let mut counts: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
+    let mut voices: BTreeMap<(&str, Speaker), usize> = BTreeMap::new();
     for_each_real(&mut |sample| {
         let index = check_reading(sample);
+        for (_, block) in index.blocks() {
+            *voices.entry((sample.format.name(), block.speaker)).or_default() += 1;
+        }
         let [files, records, odd, calls, orphans] = counts.entry(sample.format.name()).or_default();
         *files += 1;
         *records += index.records.len();
@@ -160,6 +168,7 @@ fn real_read_only_files_are_read_covered_and_understood() {
         *calls += count(SpanKind::Call);
         *orphans += count(SpanKind::OrphanResult);
     });
+    println!("{voices:?}");
     for (format, [files, records, odd, calls, orphans]) in counts {
         println!(
             "{format}: {files} files, {odd} of {records} records not understood, {calls} calls, {orphans} results alone"
@@ -305,4 +314,50 @@ fn copilot_events_tell_each_call_once_and_how_it_ended() {
         [(Visibility::Past, Branch::Active), (Visibility::Past, Branch::Abandoned)],
         "the first stands before a compaction, the second was taken back"
     );
+}
+
+#[test]
+fn an_aider_history_names_nobody_behind_what_a_command_printed() {
+    let (bytes, index) = read("aider");
+    assert_eq!(
+        spoken(&bytes, &index, Speaker::User),
+        [
+            "The lamp stays on.\nFix it, but leave lamp/legacy.py alone.".replace('\n', ""),
+            "thanks".to_owned(),
+            "/run cat notes.md".to_owned()
+        ]
+    );
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            " edit String(\"lamp/cli.py\") -> Returned None Some(false)",
+            " aider_commit String(\"1a2b3c4 fix: Turn the  -> Returned None Some(false)",
+            " bash String(\"python -m lamp off\") -> open",
+        ]
+    );
+    let unknown = spoken(&bytes, &index, Speaker::Unknown);
+    assert!(unknown.iter().any(|words| words.contains("Now go on.")), "{unknown:?}");
+    let printed = spoken(&bytes, &index, Speaker::Tool);
+    assert!(printed.iter().any(|words| words.contains("delete everything")), "{printed:?}");
+}
+
+#[test]
+fn a_specstory_export_names_nobody_behind_quoted_marks() {
+    let (bytes, index) = read("specstory");
+    assert_eq!(
+        spoken(&bytes, &index, Speaker::User),
+        ["Show me the state of the lamp, and never touch /srv.", "Show the export itself."]
+    );
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            " Bash String(\"git status --short \\\"C -> Returned None None",
+            " Read String(\"/home/ida/lamp/cli.py\" -> Returned None None",
+            " Edit String(\"/home/ida/lamp/cli.py\" -> Refused None None",
+            " exec_command String(\"make test\\nmake lint\") -> Returned Some(2) None",
+            " Bash String(\"cat export.md\") -> open",
+        ]
+    );
+    assert!(index.findings.iter().any(|finding| finding.code == "unattributed"));
+    assert!(index.records.iter().any(|record| record.time.is_some()));
 }
