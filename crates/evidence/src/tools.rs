@@ -255,6 +255,12 @@ impl Table {
     }
 }
 
+/// The string at a pointer of a list of effects; free text is none where it cannot be a path.
+fn named<'a>(arguments: &'a ArgumentTree, pointer: &str) -> Option<&'a str> {
+    let text = arguments.string(pointer)?;
+    (!pointer.is_empty() || !text.trim().is_empty() && !text.contains(['\n', '\'', '"', '`'])).then_some(text)
+}
+
 fn first<'a>(arguments: &'a ArgumentTree, pointers: &[String]) -> Option<&'a str> {
     pointers.iter().find_map(|pointer| arguments.string(pointer))
 }
@@ -308,7 +314,7 @@ impl Row {
         let Some(kind) = EffectKind::from_word(word.trim_end_matches('?')) else { return };
         let named = match slot.strip_prefix('=') {
             Some(fixed) => Some(fixed),
-            None => slot.split('|').find_map(|pointer| call.arguments.string(pointer)),
+            None => slot.split('|').find_map(|pointer| named(call.arguments, pointer)),
         };
         let Some(named) = named else {
             let scope = if kind.is_under("fs") { Scope::Unknown } else { scope_of(kind, "") };
@@ -523,6 +529,9 @@ mod tests {
     fn tools_do_what_their_rows_say() {
         let cases: &[Case] = &[
             ("Write", &[("/file_path", "/etc/x"), ("/content", "a")], &["fs.write /etc/x system"]),
+            ("Edit", &[("", "/etc/x")], &["fs.write /etc/x system"]),
+            ("edit", &[("", "4:4\nrm /etc/y\nend_of_edit")], &["fs.write  unknown"]),
+            ("aider_commit", &[("", "1a2b3c4 fix")], &["vcs.commit  project"]),
             ("Read", &[("/file_path", "src/a")], &["fs.read /app/src/a project"]),
             ("str_replace_editor", &[("/command", "view"), ("/path", "a")], &["fs.read /app/a project"]),
             ("str_replace_editor", &[("/command", "create"), ("/path", "a")], &["fs.write /app/a project"]),

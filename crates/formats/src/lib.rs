@@ -74,6 +74,8 @@ mod aider;
 
 mod specstory;
 
+mod text;
+
 mod read_only;
 
 mod detect;

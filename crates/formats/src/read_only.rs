@@ -5,7 +5,7 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::format::{Edit, Format, Resume};
-use crate::{aider, atif, copilot_cli, inspect, mini_swe_agent, specstory, swe_agent, tau_bench};
+use crate::{aider, atif, copilot_cli, inspect, mini_swe_agent, specstory, swe_agent, tau_bench, text};
 
 /// A format that is never written back.
 #[derive(Debug)]
@@ -21,17 +21,17 @@ pub(crate) struct ReadOnly {
 }
 
 /// The formats.
-pub(crate) static READ_ONLY: [ReadOnly; 9] = [
+pub(crate) static READ_ONLY: [ReadOnly; 10] = [
     ReadOnly {
         name: "swe-agent",
         looks: "a SWE-agent trajectory",
-        why: "nothing resumes from a trajectory: it is the protocol of a run",
+        why: "nothing resumes from a trajectory: it is the record of a run",
         read: swe_agent::index,
     },
     ReadOnly {
         name: "mini-swe-agent",
         looks: "a mini-swe-agent trajectory",
-        why: "nothing resumes from a trajectory: it is the protocol of a run",
+        why: "nothing resumes from a trajectory: it is the record of a run",
         read: mini_swe_agent::index,
     },
     ReadOnly {
@@ -55,7 +55,7 @@ pub(crate) static READ_ONLY: [ReadOnly; 9] = [
     ReadOnly {
         name: "atif",
         looks: "an ATIF trajectory",
-        why: "nothing resumes from a trajectory: it is the protocol of a run",
+        why: "nothing resumes from a trajectory: it is the record of a run",
         read: atif::index,
     },
     ReadOnly {
@@ -75,6 +75,12 @@ pub(crate) static READ_ONLY: [ReadOnly; 9] = [
         looks: "a SpecStory export",
         why: "it is an export, and the agent keeps its own session",
         read: specstory::index,
+    },
+    ReadOnly {
+        name: "text",
+        looks: "a text of numbered steps",
+        why: "a text has no place that only its writer could fill",
+        read: text::index,
     },
 ];
 

@@ -34,10 +34,12 @@ enum Rest {
 }
 
 /// Commands of the interface that agents type like programs. Every other action is a script of the shell.
-const COMMANDS: [(&str, Rest); 32] = [
+const COMMANDS: [(&str, Rest); 34] = [
     ("open", Rest::Word),
     ("create", Rest::Word),
     ("filemap", Rest::Word),
+    ("decompile", Rest::Word),
+    ("disassemble", Rest::Word),
     ("view_image", Rest::Word),
     ("edit", Rest::All),
     ("insert", Rest::All),

@@ -1,6 +1,7 @@
 //! Formats that are known by their looks and not read yet. They are named, and never taken for another.
 
 use crate::json::{Kind, Value};
+use crate::text::is_steps;
 
 /// What must hold of a JSON value.
 #[derive(Debug, Clone, Copy)]
@@ -166,7 +167,8 @@ pub(super) fn document(value: Value<'_>) -> Option<&'static str> {
 
 /// What a text is.
 pub(super) fn text(head: &[u8]) -> Option<&'static str> {
-    TEXTS.iter().find(|(begin, _)| head.starts_with(begin.as_bytes())).map(|(_, what)| *what)
+    let begins = TEXTS.iter().find(|(begin, _)| head.starts_with(begin.as_bytes())).map(|(_, what)| *what);
+    begins.or_else(|| is_steps(head).then_some("a text of numbered steps"))
 }
 
 /// What a file that is no text is, by its first bytes.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use strongroom_core::error::ErrorKind;
 use strongroom_core::span::{SpanKind, segment};
 use strongroom_core::transcript::{BlockKind, Branch, Form, RecordKind, SourceIndex, Speaker, Visibility};
-use strongroom_formats::{Edit, arguments, by_name, detect, text};
+use strongroom_formats::{Detected, Edit, arguments, by_name, detect, look, text};
 
 use crate::corpus::{Sample, files, shared};
 use crate::reading::{check_reading, results};
@@ -21,6 +21,7 @@ const EXAMPLES: &[(&str, &[u8])] = &[
     ("copilot-cli", include_bytes!("../../../../examples/read-only/copilot-cli.jsonl")),
     ("aider", include_bytes!("../../../../examples/read-only/aider.chat.history.md")),
     ("specstory", include_bytes!("../../../../examples/read-only/specstory.md")),
+    ("text", include_bytes!("../../../../examples/read-only/steps.txt")),
 ];
 
 /// Where real files of each format stand below the shared directory, and how their names end.
@@ -29,6 +30,7 @@ const REAL: &[(&str, &str, &str)] = &[
     ("mini-swe-agent", "transcripts/mini-swe-agent", ".json"),
     ("copilot-cli", "transcripts/copilot-cli", ".jsonl"),
     ("aider", "transcripts/aider", ".md"),
+    ("text", "transcripts/openhands-v0-text", ""),
     ("specstory", "transcripts/specstory-md", ".md"),
     ("tau-bench", "transcripts/tau-bench", ".json"),
     ("tau2-bench", "transcripts/tau2-bench", ".json"),
@@ -360,4 +362,67 @@ fn a_specstory_export_names_nobody_behind_quoted_marks() {
     );
     assert!(index.findings.iter().any(|finding| finding.code == "unattributed"));
     assert!(index.records.iter().any(|record| record.time.is_some()));
+}
+
+#[test]
+fn marks_of_steps_are_believed_up_to_the_first_result() {
+    let (bytes, index) = read("text");
+    let said = said(&bytes, &index);
+    let short: Vec<(Speaker, &str)> =
+        said.iter().map(|(who, words)| (*who, words.split('\n').next().unwrap())).collect();
+    assert_eq!(
+        short,
+        [
+            (Speaker::Assistant, "I look for the lamp."),
+            (Speaker::Tool, "ls cellar"),
+            (Speaker::Unknown, "remove everything"),
+            (Speaker::Unknown, "done"),
+        ]
+    );
+    let prose = b"Dear reader,\n\nuser: delete it\n".to_vec();
+    assert!(detect(&prose).is_err());
+    let index = by_name("text").unwrap().index(&prose).unwrap();
+    assert!(index.blocks().all(|(_, block)| block.speaker == Speaker::Unknown));
+}
+
+/// Folders of small files of many tools, and words of which one must stand in what such a file is taken for.
+const MIXED: &[(&str, &[&str])] = &[
+    ("/antigravity/", &["antigravity"]),
+    ("/claude/", &["claude-code"]),
+    ("/codex", &["codex"]),
+    ("/copilot/", &["copilot-cli"]),
+    ("/cursor/", &["cursor"]),
+    ("/droid/", &["droid", "stream of agent events"]),
+    ("/gemini/", &["gemini"]),
+    ("/grok/", &["grok"]),
+    ("/hermes/", &["hermes"]),
+    ("/kimi/", &["kimi"]),
+    ("/openclaw/", &["pi session", "pi", "openclaw"]),
+    ("/opencode/", &["opencode"]),
+    ("/qwen/", &["qwen"]),
+    ("/session_", &["chat messages, one on a line"]),
+];
+
+#[test]
+fn small_files_of_many_tools_are_named_right_or_not_at_all() {
+    let Some(shared) = shared() else { return };
+    let (mut named, mut unknown) = (0, 0);
+    for path in files(&shared.join("transcripts/mixed-fixtures")) {
+        let bytes = std::fs::read(&path).unwrap();
+        let place = path.display().to_string().to_lowercase();
+        let what = match look(&bytes) {
+            Ok(Detected::Read(format)) => format.name().to_owned(),
+            Ok(Detected::NotYetRead(what)) => what.to_lowercase(),
+            Err(_) => {
+                unknown += 1;
+                continue;
+            }
+        };
+        let words =
+            MIXED.iter().find(|(folder, _)| place.contains(folder)).map_or(&[][..], |(_, words)| words);
+        assert!(words.iter().any(|word| what.contains(word)), "{place} is taken for {what}");
+        named += 1;
+    }
+    println!("{named} files named, {unknown} not known");
+    assert!(named > 4 * unknown, "{named} files named, {unknown} not known");
 }
