@@ -354,6 +354,28 @@ mod tests {
         conforms(SqlNodes { connection: &connection, archive: 2 });
     }
 
+    /// The same tree by another hand.
+    #[test]
+    fn another_implementation_has_the_same_roots_and_proofs() {
+        let bytes =
+            |digests: &[Digest]| -> Vec<u8> { digests.iter().flat_map(|one| *one.as_bytes()).collect() };
+        let tree = Tree(MemoryNodes::default());
+        let mut other = ct_merkle::mem_backed_tree::MemoryBackedTree::<sha2::Sha256, [u8; 8]>::new();
+        for size in 1..=LEAVES {
+            tree.append(leaves()[usize::try_from(size - 1).unwrap()]).unwrap();
+            other.push((size - 1).to_be_bytes());
+            assert_eq!(tree.root(size).unwrap().as_bytes(), other.root().as_bytes().as_slice());
+            for no in 0..size {
+                let proof = other.prove_inclusion(usize::try_from(no).unwrap());
+                assert_eq!(bytes(&tree.inclusion(no, size).unwrap()), proof.as_bytes(), "{no} of {size}");
+            }
+            for old in 1..size {
+                let proof = other.prove_consistency(usize::try_from(size - old).unwrap());
+                assert_eq!(bytes(&tree.consistency(old, size).unwrap()), proof.as_bytes(), "{old} of {size}");
+            }
+        }
+    }
+
     #[test]
     fn checkpoints_are_read_back() {
         let known = checkpoint(7);

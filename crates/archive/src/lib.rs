@@ -30,6 +30,8 @@ mod blobs;
 
 pub mod journal;
 
+pub mod note;
+
 mod catalog;
 
 pub mod archive;
@@ -41,6 +43,8 @@ mod registry;
 pub mod custody;
 
 pub mod export;
+
+pub mod proof;
 
 mod hold;
 
