@@ -58,6 +58,12 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Check the archive
     Verify(VerifyArgs),
+    /// Print a checkpoint of the journal, signed; kept elsewhere, it pins everything until now
+    Checkpoint(CheckpointArgs),
+    /// Write a bundle that proves an original or an answer to somebody who has no archive
+    Prove(ProveArgs),
+    /// Check a bundle, without an archive
+    Check(CheckArgs),
     /// Show what the compactions in transcripts have lost and invented
     Lost(LostArgs),
     /// Answer evidence questions over the Model Context Protocol, on standard input and output or over HTTP
@@ -306,11 +312,79 @@ pub(crate) struct ExportArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
     /// Read every original back and compare it with its hash
     #[arg(long)]
     pub(crate) read_data: bool,
+
+    /// A checkpoint that was kept elsewhere: the journal must still begin with it
+    #[arg(long, value_name = "CHECKPOINT", value_hint = ValueHint::FilePath)]
+    pub(crate) since: Option<PathBuf>,
+
+    /// The key that must have signed it: the key itself, or a file
+    #[arg(long, value_name = "KEY", requires = "since")]
+    pub(crate) public_key: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckpointArgs {
+    /// The key that signs
+    #[arg(long, env = "STRONGROOM_KEY", value_hint = ValueHint::FilePath)]
+    pub(crate) key: Option<PathBuf>,
+
+    /// Make a key first, in FILE and FILE.pub, outside the archive
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) new_key: Option<PathBuf>,
+
+    /// The name under which a new key signs
+    #[arg(long, default_value = "strongroom", requires = "new_key")]
+    pub(crate) name: String,
+
+    /// Where to write [default: standard output]
+    #[arg(long, short, value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProveArgs {
+    /// A pointer such as sr1:…#3, or a source as sessions prints it
+    pub(crate) what: Option<String>,
+
+    /// Prove the answer to this question instead
+    #[arg(long, value_name = "QUERY", requires = "file", conflicts_with = "what")]
+    pub(crate) ask: Option<String>,
+
+    /// The transcript whose session is asked; it is taken into custody first
+    #[arg(long = "in", value_name = "FILE", requires = "ask", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Make no assumptions about test runners and unprivileged processes
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// The key that signs
+    #[arg(long, env = "STRONGROOM_KEY", value_hint = ValueHint::FilePath)]
+    pub(crate) key: PathBuf,
+
+    /// Where to write
+    #[arg(long, short, value_name = "BUNDLE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// The bundle
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) bundle: PathBuf,
+
+    /// The key that must have signed it: the key itself, or a file
+    #[arg(long, value_name = "KEY")]
+    pub(crate) public_key: Option<String>,
+
+    /// Print the originals too
+    #[arg(long)]
+    pub(crate) show: bool,
 }
 
 #[derive(Debug, clap::Args)]

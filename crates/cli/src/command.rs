@@ -1,6 +1,8 @@
 //! One module per command.
 
 mod ask;
+mod check;
+mod checkpoint;
 mod claim;
 mod compact;
 mod conflicts;
@@ -9,9 +11,11 @@ mod export;
 mod hook;
 mod import;
 mod install;
+mod keys;
 mod ledger;
 mod lost;
 mod mcp;
+mod prove;
 mod replay;
 mod sessions;
 mod show;
@@ -49,7 +53,10 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Import(own) => import::run(args, own),
         Command::Sessions => sessions::run(args),
         Command::Export(own) => export::run(args, own),
-        Command::Verify(own) => verify::run(args, *own),
+        Command::Verify(own) => verify::run(args, own),
+        Command::Checkpoint(own) => checkpoint::run(args, own),
+        Command::Prove(own) => prove::run(args, own),
+        Command::Check(own) => check::run(args, own),
         Command::Lost(own) => lost::run(args, own),
         Command::Mcp(own) => mcp::run(args, own),
         Command::Hook(own) => Ok(hook::run(args, own)),

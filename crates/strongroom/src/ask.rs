@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use strongroom_archive::Archive;
-use strongroom_core::digest::{ContentKey, Digest};
+use strongroom_core::digest::{ContentKey, Digest, RevisionId};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::ByteRange;
@@ -426,6 +426,18 @@ impl Asked {
         self.holes.extend(other.holes.iter().cloned());
         self.lost.extend(other.lost.iter().cloned());
         self.traced |= other.traced;
+    }
+
+    /// The states that are asked, of transcripts and of outputs beside them: name, and the id the archive has for one
+    /// with these bytes. What cannot be read is left out.
+    pub(crate) fn states(&self) -> Vec<(&str, RevisionId)> {
+        let of = |bytes: &dyn Bytes| revision_of_prefix(bytes, bytes.len()).ok();
+        let sources = self.sources.iter().map(|source| &source.transcript);
+        let sources = sources.filter_map(|own| Some((own.name(), of(own.source())?)));
+        let outputs = self.outputs.iter();
+        let outputs =
+            outputs.filter_map(|own| Some((own.name.as_str(), of(&own.text.clone().into_bytes())?)));
+        sources.chain(outputs).collect()
     }
 
     /// Whether it holds summaries, whose originals the archive is asked for.

@@ -48,6 +48,8 @@ pub mod desk;
 
 pub mod card;
 
+pub mod proof;
+
 pub use strongroom_core::error::{Error, ErrorKind, Result};
 pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};
 pub use strongroom_core::{digest, evidence, gate, pointer, time, vault};
@@ -56,8 +58,10 @@ pub use strongroom_formats::json;
 
 /// The archive: open it, list it, check it.
 pub mod archive {
+    pub use strongroom_archive::journal::Checkpoint;
+    pub use strongroom_archive::note;
     pub use strongroom_archive::source::{Relation, StoredSource};
-    pub use strongroom_archive::verify::{Depth, Report};
+    pub use strongroom_archive::verify::{Anchor, Depth, Report};
     pub use strongroom_archive::{Archive, Mode};
 }
 

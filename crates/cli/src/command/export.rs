@@ -25,7 +25,8 @@ pub(super) fn run(args: &Args, own: &ExportArgs) -> Result<End> {
     Ok(End::Done)
 }
 
-fn find(archive: &Archive, wanted: &str) -> Result<StoredSource> {
+/// The source that `wanted` names.
+pub(super) fn find(archive: &Archive, wanted: &str) -> Result<StoredSource> {
     let absolute = strongroom::custody::name_of(wanted.as_ref());
     let mut found: Vec<StoredSource> = archive
         .sources()?

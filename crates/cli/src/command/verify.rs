@@ -1,41 +1,103 @@
 //! `strongroom verify`.
 
-use strongroom::Result;
-use strongroom::archive::Depth;
+use std::path::Path;
 
+use strongroom::archive::note::text_unchecked;
+use strongroom::archive::{Anchor, Archive, Checkpoint, Depth, Report};
+use strongroom::files::io_error;
+use strongroom::{Error, ErrorKind, Result};
+
+use super::keys;
 use crate::args::{Args, VerifyArgs};
 use crate::exit::End;
 use crate::{out, place};
 
-pub(super) fn run(args: &Args, own: VerifyArgs) -> Result<End> {
+/// A checkpoint that was kept elsewhere.
+struct Since {
+    checkpoint: Checkpoint,
+    signer: Option<String>,
+}
+
+pub(super) fn run(args: &Args, own: &VerifyArgs) -> Result<End> {
+    let since = own.since.as_deref().map(|path| since(path, own.public_key.as_deref())).transpose()?;
     let archive = place::open_existing(args)?;
     let depth = if own.read_data { Depth::Data } else { Depth::Catalog };
-    let report = archive.verify(depth, None);
-    let checkpoint = report.checkpoint.as_ref().map(ToString::to_string);
+    let report = archive.verify(depth, since.as_ref().map(|since| &since.checkpoint));
+    let proof = consistency(&archive, &report);
     if args.json {
-        let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
-        let body = serde_json::json!({
-            "schema": 1, "pieces": report.pieces, "bytes_read": report.bytes_read, "checkpoint": checkpoint,
-            "problems": problems, "caveat": report.caveat(),
-        });
-        out::line(&body.to_string())?;
+        print_json(&report, since.as_ref(), proof.as_deref())?;
     } else {
-        let read = if own.read_data {
-            format!(" ({} bytes read back and compared)", report.bytes_read)
-        } else {
-            String::new()
-        };
-        let found = if report.is_clean() {
-            "no damage found".to_owned()
-        } else {
-            format!("{} problems", report.problems.len())
-        };
-        out::line(&format!("{} pieces{read}: {found}", report.pieces))?;
-        report.problems.iter().try_for_each(|problem| out::line(&problem.to_string()))?;
-        if let Some(checkpoint) = checkpoint {
-            out::line(&checkpoint)?;
-        }
-        report.caveat().iter().for_each(|caveat| out::note(caveat));
+        print_words(&report, since.as_ref(), own.read_data)?;
     }
     Ok(if report.is_clean() { End::Done } else { End::Unavailable })
+}
+
+/// Reads a checkpoint: a signed note, or the line that `verify` prints.
+fn since(path: &Path, public: Option<&str>) -> Result<Since> {
+    let text = std::fs::read_to_string(path).map_err(|error| io_error(path, "read", error))?;
+    if let Ok(checkpoint) = text.trim().parse() {
+        if public.is_some() {
+            return Err(Error::new(ErrorKind::Corrupt, format!("{} is not signed", path.display())));
+        }
+        return Ok(Since { checkpoint, signer: None });
+    }
+    let (text, signer) = match public {
+        Some(typed) => {
+            let key = keys::public(typed)?;
+            (key.open(&text)?, Some(key.to_string()))
+        }
+        None => (text_unchecked(&text)?, None),
+    };
+    Ok(Since { checkpoint: Checkpoint::from_note_text(text)?, signer })
+}
+
+/// The proof that leads from the old root to the new one, for whoever wants to check it elsewhere.
+fn consistency(archive: &Archive, report: &Report) -> Option<Vec<String>> {
+    let (Anchor::Extends(old), Some(new)) = (report.anchor, report.checkpoint) else { return None };
+    let proof = archive.prove_consistency(old.size, new.size).ok()?;
+    Some(proof.iter().map(ToString::to_string).collect())
+}
+
+fn print_json(report: &Report, since: Option<&Since>, proof: Option<&[String]>) -> Result<()> {
+    let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
+    let body = serde_json::json!({
+        "schema": 1, "pieces": report.pieces, "bytes_read": report.bytes_read,
+        "checkpoint": report.checkpoint.as_ref().map(ToString::to_string),
+        "problems": problems, "caveat": report.caveat(),
+        "since": since.map(|since| serde_json::json!({
+            "checkpoint": since.checkpoint.to_string(), "signed_by": since.signer, "consistency": proof,
+        })),
+    });
+    out::line(&body.to_string())
+}
+
+fn print_words(report: &Report, since: Option<&Since>, read_data: bool) -> Result<()> {
+    let read = if read_data {
+        format!(" ({} bytes read back and compared)", report.bytes_read)
+    } else {
+        String::new()
+    };
+    let found = if report.is_clean() {
+        "no damage found".to_owned()
+    } else {
+        format!("{} problems", report.problems.len())
+    };
+    out::line(&format!("{} pieces{read}: {found}", report.pieces))?;
+    report.problems.iter().try_for_each(|problem| out::line(&problem.to_string()))?;
+    if let (Some(since), Anchor::Extends(old), Some(new)) = (since, report.anchor, report.checkpoint) {
+        let signer = since.signer.as_deref().map_or_else(
+            || "its signature was not checked: give --public-key".to_owned(),
+            |signer| format!("signed by {signer}"),
+        );
+        let more = new.size.saturating_sub(old.size);
+        out::line(&format!(
+            "begins with the {} entries of the checkpoint, and has {more} more ({signer})",
+            old.size
+        ))?;
+    }
+    if let Some(checkpoint) = report.checkpoint {
+        out::line(&checkpoint.to_string())?;
+    }
+    report.caveat().iter().for_each(|caveat| out::note(caveat));
+    Ok(())
 }

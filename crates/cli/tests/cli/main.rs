@@ -29,6 +29,8 @@ mod lost;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
+mod proofs;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod secrets;
