@@ -15,6 +15,7 @@ use crate::entry::Entry;
 use crate::fault::Outcome;
 use crate::hmac::Mac;
 use crate::journal::Checkpoint;
+use crate::lease::Leases;
 use crate::place::{Place, Presence};
 
 /// The number of the only archive in a database of format version 1.
@@ -27,6 +28,7 @@ const ARCHIVE_NO: i64 = 1;
 pub struct Archive {
     pub(crate) database: Database,
     pub(crate) level: Level,
+    pub(crate) leases: Leases,
     id: ArchiveId,
     key: Key,
 }
@@ -101,9 +103,11 @@ impl Archive {
         if access == Access::Write {
             place.protect_database()?;
         }
+        let leases = Leases::of(&place);
         let database = Database::open(place, access, options.size_bytes_max)?;
         let (id, key) = database.read(|connection| catalog(connection).identity())?;
-        Ok(Self { database, level: options.level, id: ArchiveId::new(Digest::from_bytes(id)), key: Key(key) })
+        let id = ArchiveId::new(Digest::from_bytes(id));
+        Ok(Self { database, level: options.level, leases, id, key: Key(key) })
     }
 
     /// The key of fingerprints that stand for secrets in answers; it never leaves the process.

@@ -139,6 +139,13 @@ impl<'c> Catalog<'c> {
         Ok(())
     }
 
+    /// The latest instant that a revision or a tombstone names.
+    pub(crate) fn last_time(self) -> Outcome<Option<Timestamp>> {
+        let found =
+            row(self.connection, sql::LAST_TIME, [self.archive], |row| Ok(row.get::<_, Option<i64>>(0)?))?;
+        Ok(found.flatten().map(Timestamp::from_ms))
+    }
+
     /// Beyond what no retention is reported.
     pub(crate) fn cap(self) -> Outcome<Retention> {
         let found = row(self.connection, sql::CAP_GET, [self.archive], |row| retention_of(row, 0))?;

@@ -47,6 +47,7 @@ impl Archive {
     pub fn put_revision(&self, new: &NewRevision<'_>) -> Result<StoredRevision> {
         let ids: Vec<PieceId> = new.pieces.iter().map(|(id, _)| *id).collect();
         let id = RevisionId::of(&ids);
+        self.leases.hold()?;
         self.database.write(|connection| {
             let catalog = catalog(connection);
             check_pieces(catalog, new.pieces)?;

@@ -25,6 +25,7 @@ pub(crate) enum Entry {
     Released(SourceId),
     Capped(Retention),
     Linked { main: SourceId, kind: String, source: SourceId },
+    Erased { keyed: [u8; 32], reason: String, at: Timestamp },
 }
 
 impl Entry {
@@ -69,6 +70,11 @@ impl Entry {
                 to.text(kind);
                 to.digest(source.digest());
             }
+            Self::Erased { keyed, reason, at } => {
+                to.raw(keyed);
+                to.text(reason);
+                to.i64(at.as_ms());
+            }
         }
         to.finish()
     }
@@ -87,6 +93,7 @@ impl Entry {
             Self::Released(_) => 10,
             Self::Capped(_) => 11,
             Self::Linked { .. } => 12,
+            Self::Erased { .. } => 13,
         }
     }
 
@@ -127,6 +134,11 @@ impl Entry {
             10 => Self::Released(source(from)?),
             11 => Self::Capped(from.retention()?),
             12 => Self::Linked { main: source(from)?, kind: from.text()?, source: source(from)? },
+            13 => Self::Erased {
+                keyed: from.array()?,
+                reason: from.text()?,
+                at: Timestamp::from_ms(from.i64()?),
+            },
             other => return Err(from.malformed(&format!("kind {other} is not known"))),
         })
     }
@@ -226,6 +238,7 @@ mod tests {
             Entry::Released(source),
             Entry::Capped(Retention::Indefinite),
             Entry::Linked { main: source, kind: "child".into(), source },
+            Entry::Erased { keyed: [9; 32], reason: "kept until then".into(), at },
         ]
     }
 
@@ -243,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 2..300), kind in 0..14u8) {
+        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 2..300), kind in 0..15u8) {
             bytes[0] = VERSION;
             bytes[1] = kind;
             if let Ok(entry) = Entry::decode(&bytes) {

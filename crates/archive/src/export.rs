@@ -8,7 +8,7 @@ use strongroom_core::digest::PieceId;
 use strongroom_core::error::{Error, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::Bytes;
-use strongroom_core::vault::{Loaded, Revision, Vault as _};
+use strongroom_core::vault::{Loaded, Revision, Vault as _, expired_words};
 
 use crate::archive::Archive;
 
@@ -85,7 +85,7 @@ fn check(loaded: Loaded, id: PieceId, len: u64, it: &str) -> Result<Vec<u8>> {
         }
         Loaded::Found(bytes) => Ok(bytes),
         Loaded::Missing => Err(Error::corrupt(format!("{it} is missing from the archive"))),
-        Loaded::Expired => Err(Error::expired(format!("{it} was deleted at the end of its retention"))),
+        Loaded::Expired { at, reason } => Err(Error::expired(format!("{it} {}", expired_words(at, &reason)))),
         Loaded::Damaged(why) => Err(Error::corrupt(format!("{it} is damaged: {why}"))),
     }
 }

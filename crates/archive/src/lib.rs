@@ -24,6 +24,8 @@ mod sql;
 
 mod place;
 
+mod lease;
+
 mod database;
 
 mod blobs;
@@ -47,6 +49,8 @@ pub mod export;
 pub mod proof;
 
 mod hold;
+
+pub mod expiry;
 
 pub mod verify;
 

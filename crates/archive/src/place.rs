@@ -12,6 +12,7 @@ use strongroom_core::error::{Error, Result};
 const DATABASE: &str = "strongroom.db";
 const LOG: &str = "strongroom.db-wal";
 const INDEX: &str = "strongroom.db-shm";
+const LEASE: &str = "strongroom.lease";
 
 /// The directory of an archive.
 #[derive(Debug, Clone)]
@@ -55,6 +56,11 @@ impl Place {
 
     pub(crate) fn database(&self) -> PathBuf {
         self.dir.join(DATABASE)
+    }
+
+    /// The file that whoever stores something holds a lock on.
+    pub(crate) fn lease(&self) -> PathBuf {
+        self.dir.join(LEASE)
     }
 
     /// The error that `what` failed here.

@@ -30,6 +30,7 @@ pub(crate) const CONNECT: &str = "
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -8192;
     PRAGMA journal_size_limit = 67108864;
+    PRAGMA secure_delete = ON;
 ";
 
 /// What a connection that only reads is set to.
@@ -143,8 +144,20 @@ pub(crate) const PIECE_HELD: &str = "
     SELECT EXISTS (
         SELECT 1 FROM source_piece s CROSS JOIN hold h ON h.archive = s.archive AND h.source = s.source
         WHERE s.archive = ?1 AND s.piece = ?2)";
-pub(crate) const TOMBSTONE_EXISTS: &str =
-    "SELECT EXISTS (SELECT 1 FROM tombstone WHERE archive = ?1 AND keyed = ?2)";
+pub(crate) const PIECE_SOURCES: &str =
+    "SELECT DISTINCT source FROM source_piece WHERE archive = ?1 AND piece = ?2 ORDER BY source";
+pub(crate) const PIECE_DELETE: &str = "DELETE FROM piece WHERE archive = ?1 AND id = ?2";
+pub(crate) const BLOB_DELETE: &str = "DELETE FROM blob WHERE archive = ?1 AND id = ?2";
+pub(crate) const TOMBSTONE_GET: &str =
+    "SELECT reason, at_ms FROM tombstone WHERE archive = ?1 AND keyed = ?2";
+pub(crate) const TOMBSTONE_PUT: &str =
+    "INSERT OR REPLACE INTO tombstone (archive, keyed, reason, at_ms) VALUES (?1, ?2, ?3, ?4)";
+pub(crate) const TOMBSTONES: &str =
+    "SELECT keyed, reason, at_ms FROM tombstone WHERE archive = ?1 ORDER BY keyed";
+pub(crate) const LAST_TIME: &str = "
+    SELECT max(at_ms) FROM (
+        SELECT max(at_ms) AS at_ms FROM revision WHERE archive = ?1
+        UNION ALL SELECT max(at_ms) FROM tombstone WHERE archive = ?1)";
 
 // Sources and revisions.
 pub(crate) const SOURCE_PUT: &str = "

@@ -107,8 +107,10 @@ impl Archive {
     fn load_one(&self, catalog: Catalog<'_>, id: PieceId) -> Outcome<Loaded> {
         match blobs(catalog.connection).get(id)? {
             Some(body) => Ok(decode(&body, PIECE_BYTES_MAX).map_or_else(Loaded::Damaged, Loaded::Found)),
-            None if catalog.has_tombstone(&self.tombstone(id))? => Ok(Loaded::Expired),
-            None => Ok(Loaded::Missing),
+            None => {
+                let tombstone = catalog.tombstone(&self.tombstone(id))?;
+                Ok(tombstone.map_or(Loaded::Missing, |(reason, at)| Loaded::Expired { at, reason }))
+            }
         }
     }
 }
@@ -153,6 +155,7 @@ impl Vault for Archive {
             )));
         }
         self.database.check_writable()?;
+        self.leases.hold()?;
         let needs = self.needs(pieces)?;
         if self.is_satisfied(&needs, retention)? {
             return Ok(());
@@ -161,6 +164,7 @@ impl Vault for Archive {
     }
 
     fn extend(&self, pieces: &[PieceId], retention: Retention) -> Result<()> {
+        self.leases.hold()?;
         self.database.write(|connection| extend(catalog(connection), pieces, retention))
     }
 
@@ -215,7 +219,10 @@ mod tests {
             })
             .unwrap();
         let loaded = archive.load(&ids).unwrap();
-        assert!(matches!(loaded[..], [Loaded::Expired, Loaded::Found(_), Loaded::Missing]), "{loaded:?}");
+        assert!(
+            matches!(loaded[..], [Loaded::Expired { .. }, Loaded::Found(_), Loaded::Missing]),
+            "{loaded:?}"
+        );
         assert_eq!(archive.stat(&ids[..1]).unwrap(), [None]);
         archive.store(&pieces, Retention::Indefinite).unwrap();
         assert!(matches!(archive.load(&ids[..1]).unwrap()[..], [Loaded::Found(_)]));

@@ -8,7 +8,7 @@ mod ledger;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use strongroom_core::digest::{ArchiveId, ContentKey, Digest, PieceId, RevisionId, Tag};
+use strongroom_core::digest::{ContentKey, Digest, PieceId, RevisionId, Tag};
 use strongroom_core::error::{Error, ErrorKind};
 use strongroom_core::range::ByteRange;
 use strongroom_core::vault::PIECE_BYTES_MAX;
@@ -126,7 +126,7 @@ impl Archive {
     /// Checks the whole archive, against `outside` where a checkpoint was kept elsewhere. Problems are values.
     pub fn verify(&self, depth: Depth, outside: Option<&Checkpoint>) -> Report {
         let report = self.database.read(|connection| {
-            let mut inspection = Inspection::new(catalog(connection), self.id());
+            let mut inspection = Inspection::new(catalog(connection), self);
             inspection.run(depth, outside)?;
             Ok(inspection.report)
         });
@@ -156,7 +156,7 @@ impl Report {
 /// One walk through an archive.
 struct Inspection<'c> {
     catalog: Catalog<'c>,
-    archive: ArchiveId,
+    archive: &'c Archive,
     ledger: Ledger,
     report: Report,
 }
@@ -165,7 +165,7 @@ struct Inspection<'c> {
 type Step<'c> = (ProblemKind, fn(&mut Inspection<'c>) -> Outcome<()>);
 
 impl<'c> Inspection<'c> {
-    fn new(catalog: Catalog<'c>, archive: ArchiveId) -> Self {
+    fn new(catalog: Catalog<'c>, archive: &'c Archive) -> Self {
         Self { catalog, archive, ledger: Ledger::default(), report: Report::empty() }
     }
 
@@ -230,14 +230,14 @@ impl<'c> Inspection<'c> {
                 self.report.add(ProblemKind::Journal, format!("entry {no}: {error}"));
             }
         }
-        self.report.checkpoint = Some(self.ledger.checkpoint(self.archive));
+        self.report.checkpoint = Some(self.ledger.checkpoint(self.archive.id()));
         Ok(())
     }
 
     fn check_anchor(&mut self, outside: Option<&Checkpoint>) {
         let Some(outside) = outside else { return };
         let begins =
-            self.archive == outside.archive && self.ledger.root_of(outside.size) == Some(outside.root);
+            self.archive.id() == outside.archive && self.ledger.root_of(outside.size) == Some(outside.root);
         if begins {
             self.report.anchor = Anchor::Extends(*outside);
         } else {
@@ -345,7 +345,7 @@ impl<'c> Inspection<'c> {
             self.report.add(ProblemKind::SourceRow, message);
         }
         for (id, len) in pieces {
-            if lens.get(&id) != Some(&len) {
+            if lens.get(&id) != Some(&len) && !self.ledger.erased.contains(&id) {
                 let what = format!("is not in the catalog as revision {} lists it", row.revision.id);
                 self.report.add_piece(ProblemKind::SourceRow, id, what);
             }
@@ -359,6 +359,10 @@ impl<'c> Inspection<'c> {
             (
                 "the links of sessions",
                 self.catalog.session_links()?.into_iter().eq(std::mem::take(&mut self.ledger.links)),
+            ),
+            (
+                "the tombstones",
+                self.catalog.tombstones()?.into_iter().eq(std::mem::take(&mut self.ledger.tombstones)),
             ),
             ("the cap on retention", self.catalog.cap()? == self.ledger.cap),
         ];

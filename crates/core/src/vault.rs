@@ -113,8 +113,13 @@ pub enum Loaded {
     Found(Vec<u8>),
     /// It is not there.
     Missing,
-    /// Its retention has ended and it was deleted.
-    Expired,
+    /// It was deleted, as a rule because its retention had ended.
+    Expired {
+        /// When it was deleted.
+        at: Timestamp,
+        /// Why, in words.
+        reason: String,
+    },
     /// It is there and cannot be read, with the reason.
     Damaged(String),
 }
@@ -129,10 +134,15 @@ impl Loaded {
             Self::Found(bytes) if PieceId::of(&bytes) == id => Ok(bytes),
             Self::Found(_) => Err("hash differs".to_owned()),
             Self::Missing => Err("not in the archive".to_owned()),
-            Self::Expired => Err("expired".to_owned()),
+            Self::Expired { at, reason } => Err(expired_words(at, &reason)),
             Self::Damaged(why) => Err(why),
         }
     }
+}
+
+/// What is said of an original that was deleted at `at`.
+pub fn expired_words(at: Timestamp, reason: &str) -> String {
+    format!("expired: deleted on {} ({reason})", at.day())
 }
 
 /// Synchronous, batched storage of pieces.

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use strongroom_core::digest::{ContentKey, Digest, PieceId, RevisionId, Tag};
 use strongroom_core::error::{Error, Result};
+use strongroom_core::time::Timestamp;
 use strongroom_core::vault::{
     BoundSpan, CompactionRecord, Hold, Loaded, Piece, PieceStat, Registry, Retention, Revision, TagInput,
     Tier, Vault,
@@ -185,7 +186,9 @@ impl Vault for MemoryArchive {
         let load = |id: &PieceId| match state.pieces.get(id) {
             Some(Kept { unreadable: Some(reason), .. }) => Loaded::Damaged(reason.clone()),
             Some(kept) => Loaded::Found(kept.bytes.clone()),
-            None if state.expired.contains(id) => Loaded::Expired,
+            None if state.expired.contains(id) => {
+                Loaded::Expired { at: Timestamp::from_ms(0), reason: "retention ended".to_owned() }
+            }
             None => Loaded::Missing,
         };
         Ok(pieces.iter().map(load).collect())
@@ -302,7 +305,7 @@ mod tests {
         archive.drop_piece(ids[2]);
         let loaded = archive.load(&ids).unwrap();
         assert!(matches!(&loaded[0], Loaded::Found(bytes) if bytes == b"nne"));
-        assert!(matches!(loaded[1..], [Loaded::Expired, Loaded::Missing]));
+        assert!(matches!(loaded[1..], [Loaded::Expired { .. }, Loaded::Missing]));
         archive.cap_retention(Retention::Until(Timestamp::from_ms(5)));
         let stat = archive.stat(&ids[..1]).unwrap()[0].unwrap();
         assert_eq!(stat.retention, Retention::Until(Timestamp::from_ms(5)));

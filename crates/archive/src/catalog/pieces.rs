@@ -1,7 +1,8 @@
 //! Pieces: how long they are kept and whether a hold is on them.
 
 use rusqlite::params;
-use strongroom_core::digest::PieceId;
+use strongroom_core::digest::{PieceId, SourceId};
+use strongroom_core::time::Timestamp;
 use strongroom_core::vault::{Hold, Retention, Tier};
 
 use super::{Catalog, as_sql, digest_of, retention_columns, retention_of, row, rows, run, u64_of};
@@ -71,9 +72,32 @@ impl Catalog<'_> {
         Ok(if held { Hold::Held } else { Hold::None })
     }
 
-    /// Whether a tombstone with this keyed hash stands.
-    pub(crate) fn has_tombstone(self, keyed: &[u8; 32]) -> Outcome<bool> {
-        let mut statement = self.connection.prepare_cached(sql::TOMBSTONE_EXISTS)?;
-        Ok(statement.query_row(params![self.archive, keyed], |row| row.get(0))?)
+    /// Why and when the piece behind this keyed hash was deleted last, where it was.
+    pub(crate) fn tombstone(self, keyed: &[u8; 32]) -> Outcome<Option<(String, Timestamp)>> {
+        row(self.connection, sql::TOMBSTONE_GET, params![self.archive, keyed], |row| {
+            Ok((row.get(0)?, Timestamp::from_ms(row.get(1)?)))
+        })
+    }
+
+    /// Every tombstone, by keyed hash.
+    pub(crate) fn tombstones(self) -> Outcome<Vec<([u8; 32], (String, Timestamp))>> {
+        rows(self.connection, sql::TOMBSTONES, [self.archive], |row| {
+            Ok((row.get(0)?, (row.get(1)?, Timestamp::from_ms(row.get(2)?))))
+        })
+    }
+
+    /// Leaves a tombstone in place of a piece and its bytes.
+    pub(crate) fn bury(self, id: PieceId, keyed: &[u8; 32], reason: &str, at: Timestamp) -> Outcome<()> {
+        let key = id.digest().as_bytes();
+        run(self.connection, sql::BLOB_DELETE, params![self.archive, key])?;
+        run(self.connection, sql::PIECE_DELETE, params![self.archive, key])?;
+        run(self.connection, sql::TOMBSTONE_PUT, params![self.archive, keyed, reason, at.as_ms()])?;
+        Ok(())
+    }
+
+    /// The sources of which some state contains, or contained, the piece.
+    pub(crate) fn piece_sources(self, id: PieceId) -> Outcome<Vec<SourceId>> {
+        let key = params![self.archive, id.digest().as_bytes()];
+        Ok(sql::digests(self.connection, sql::PIECE_SOURCES, key)?.into_iter().map(SourceId::new).collect())
     }
 }

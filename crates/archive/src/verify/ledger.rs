@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use strongroom_core::digest::{ArchiveId, ContentKey, Digest, PieceId, SourceId, Tag};
 use strongroom_core::error::{Error, Result};
+use strongroom_core::time::Timestamp;
 use strongroom_core::vault::Retention;
 
+use crate::archive::Archive;
 use crate::entry::Entry;
 use crate::journal::Checkpoint;
 use crate::source::{SessionItem, SourceMeta, StoredRevision};
@@ -21,6 +23,11 @@ pub(super) struct Ledger {
     pub(super) holds: BTreeMap<SourceId, String>,
     pub(super) links: BTreeSet<(SourceId, SessionItem)>,
     pub(super) cap: Retention,
+    pub(super) tombstones: BTreeMap<[u8; 32], (String, Timestamp)>,
+    /// Pieces that were deleted and not stored again.
+    pub(super) erased: BTreeSet<PieceId>,
+    /// The pieces that are there, by the keyed hash of a tombstone.
+    keyed: BTreeMap<[u8; 32], PieceId>,
     leaves: Vec<Digest>,
     /// The roots of the complete subtrees that end at the last leaf, the largest first.
     edge: Vec<Digest>,
@@ -37,6 +44,9 @@ impl Default for Ledger {
             holds: BTreeMap::new(),
             links: BTreeSet::new(),
             cap: Retention::Indefinite,
+            tombstones: BTreeMap::new(),
+            erased: BTreeSet::new(),
+            keyed: BTreeMap::new(),
             leaves: Vec::new(),
             edge: Vec::new(),
         }
@@ -74,14 +84,16 @@ impl Ledger {
     ///
     /// # Errors
     /// `Corrupt` when it cannot be read or cannot follow the entries before it.
-    pub(super) fn replay(&mut self, bytes: &[u8], no: u64, archive: ArchiveId) -> Result<()> {
+    pub(super) fn replay(&mut self, bytes: &[u8], no: u64, archive: &Archive) -> Result<()> {
         match Entry::decode(bytes)? {
-            Entry::Created(id) if no == 0 && id == archive => {}
+            Entry::Created(id) if no == 0 && id == archive.id() => {}
             Entry::Created(_) => return Err(Error::corrupt("an archive is created once, and first")),
             _ if no == 0 => return Err(Error::corrupt("the first entry does not create the archive")),
             Entry::Stored { retention, pieces } => {
                 for (id, len) in pieces {
                     self.pieces.insert(id, (u64::from(len), retention));
+                    self.erased.remove(&id);
+                    self.keyed.insert(archive.tombstone(id), id);
                 }
             }
             Entry::Extended { retention, pieces } => self.extend(&pieces, retention)?,
@@ -108,6 +120,7 @@ impl Ledger {
             Entry::Linked { main, kind, source } => {
                 self.links.insert((main, SessionItem { kind, source }));
             }
+            Entry::Erased { keyed, reason, at } => self.erase(keyed, reason, at)?,
         }
         Ok(())
     }
@@ -119,6 +132,15 @@ impl Ledger {
                 *kept = kept.or_longer(retention);
             }
         }
+        Ok(())
+    }
+
+    fn erase(&mut self, keyed: [u8; 32], reason: String, at: Timestamp) -> Result<()> {
+        let unknown = || Error::corrupt("it deletes a piece that was not there");
+        let id = self.keyed.remove(&keyed).ok_or_else(unknown)?;
+        self.pieces.remove(&id);
+        self.erased.insert(id);
+        self.tombstones.insert(keyed, (reason, at));
         Ok(())
     }
 

@@ -325,3 +325,58 @@ fn restore(sample: &Sample, bytes: &[u8]) {
     }
     fs::write(sample.path().join("strongroom.db"), bytes).unwrap();
 }
+
+#[test]
+fn a_journal_that_was_cut_swapped_spliced_or_replayed_is_found() {
+    let entry = |no: u32| format!("(SELECT body FROM journal_entry WHERE no = {no})");
+    let last = "(SELECT max(no) FROM journal_entry)";
+    for (what, statements) in [
+        ("cut", vec![format!("DELETE FROM journal_entry WHERE no = {last}")]),
+        (
+            "swapped",
+            vec![
+                "UPDATE journal_entry SET no = -1 WHERE no = 2".to_owned(),
+                "UPDATE journal_entry SET no = 2 WHERE no = 3".to_owned(),
+                "UPDATE journal_entry SET no = 3 WHERE no = -1".to_owned(),
+            ],
+        ),
+        ("spliced", vec![format!("UPDATE journal_entry SET body = {} WHERE no = 3", entry(2))]),
+        ("replayed", vec![format!("INSERT INTO journal_entry SELECT 1, {last} + 1, {}", entry(1))]),
+        (
+            "cut with its node",
+            vec![
+                format!("DELETE FROM journal_node WHERE level = 0 AND no = {last}"),
+                format!("DELETE FROM journal_entry WHERE no = {last}"),
+            ],
+        ),
+    ] {
+        let sample = sample();
+        for statement in &statements {
+            sample.tamper(statement, []);
+        }
+        let report = sample.report(Depth::Catalog);
+        assert!(!report.is_clean(), "{what}");
+    }
+}
+
+#[test]
+fn pieces_that_were_cut_or_swapped_are_found() {
+    let sample = sample();
+    let [one, two] = [0, 1].map(|at| id_of(sample.pieces[at]));
+    for (statement, id) in [
+        ("UPDATE blob SET body = substr(body, 1, length(body) - 1) WHERE id = ?1", one),
+        ("UPDATE blob SET body = x'' WHERE id = ?1", two),
+    ] {
+        sample.tamper(statement, [id]);
+    }
+    let damaged = |sample: &Sample| -> Vec<PieceId> {
+        sample.report(Depth::Data).problems.iter().filter_map(|problem| problem.piece).collect()
+    };
+    let found: std::collections::BTreeSet<_> = damaged(&sample).into_iter().collect();
+    assert_eq!(found, sample.pieces[..2].iter().copied().collect());
+    sample.store_again();
+    for (from, to) in [(one, [7; 32]), (two, one), ([7; 32], two)] {
+        sample.tamper("UPDATE blob SET id = ?2 WHERE id = ?1", params![from, to]);
+    }
+    assert_eq!(damaged(&sample).len(), 2, "each has the bytes of the other");
+}

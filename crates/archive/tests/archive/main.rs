@@ -6,6 +6,8 @@ mod custody;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod expiry;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod opening;
