@@ -73,7 +73,7 @@ impl PrivateKey {
     /// The text of the key: whoever has it can sign.
     pub fn secret_text(&self) -> String {
         let seed = self.key.to_bytes();
-        format!("{PRIVATE_WORD}{}\n", key_text(&self.name, &self.public().id(), &seed))
+        format!("{PRIVATE_WORD}{}\n", key_text(&self.name, self.public().id(), &seed))
     }
 
     /// The key that checks what this one signs.
@@ -139,7 +139,7 @@ impl PublicKey {
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&key_text(&self.name, &self.id(), self.key.as_bytes()))
+        f.write_str(&key_text(&self.name, self.id(), self.key.as_bytes()))
     }
 }
 
@@ -183,9 +183,9 @@ fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn key_text(name: &str, id: &[u8; 4], key: &[u8; 32]) -> String {
+fn key_text(name: &str, id: [u8; 4], key: &[u8; 32]) -> String {
     let blob = BASE64.encode([&[ED25519], key.as_slice()].concat());
-    format!("{name}+{:08x}+{blob}", u32::from_be_bytes(*id))
+    format!("{name}+{:08x}+{blob}", u32::from_be_bytes(id))
 }
 
 fn key_parts(text: &str) -> Option<(&str, [u8; 4], [u8; 32])> {

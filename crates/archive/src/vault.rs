@@ -105,13 +105,11 @@ impl Archive {
 
     /// One piece as it is stored.
     fn load_one(&self, catalog: Catalog<'_>, id: PieceId) -> Outcome<Loaded> {
-        match blobs(catalog.connection).get(id)? {
-            Some(body) => Ok(decode(&body, PIECE_BYTES_MAX).map_or_else(Loaded::Damaged, Loaded::Found)),
-            None => {
-                let tombstone = catalog.tombstone(&self.tombstone(id))?;
-                Ok(tombstone.map_or(Loaded::Missing, |(reason, at)| Loaded::Expired { at, reason }))
-            }
+        if let Some(body) = blobs(catalog.connection).get(id)? {
+            return Ok(decode(&body, PIECE_BYTES_MAX).map_or_else(Loaded::Damaged, Loaded::Found));
         }
+        let tombstone = catalog.tombstone(&self.tombstone(id))?;
+        Ok(tombstone.map_or(Loaded::Missing, |(reason, at)| Loaded::Expired { at, reason }))
     }
 }
 

@@ -58,6 +58,10 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Check the archive
     Verify(VerifyArgs),
+    /// Tell what is kept how long, what is held, and which summaries lose their originals when
+    Retention(RetentionArgs),
+    /// Plan the deletion of originals whose retention has ended; --act deletes them
+    Gc(GcArgs),
     /// Print a checkpoint of the journal, signed; kept elsewhere, it pins everything until now
     Checkpoint(CheckpointArgs),
     /// Write a bundle that proves an original or an answer to somebody who has no archive
@@ -325,6 +329,59 @@ pub(crate) struct VerifyArgs {
     /// The key that must have signed it: the key itself, or a file
     #[arg(long, value_name = "KEY", requires = "since")]
     pub(crate) public_key: Option<String>,
+
+    /// Tell what became of the files that were imported
+    #[arg(long)]
+    pub(crate) sources: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RetentionArgs {
+    /// Only this source, by name or the beginning of its id, as sessions prints them
+    pub(crate) source: Option<String>,
+
+    /// Keep it longer, from now on: 180d, or indefinite; nothing is ever kept shorter
+    #[arg(long, value_name = "LENGTH", requires = "source")]
+    pub(crate) extend: Option<String>,
+
+    /// Forbid deleting any of it until the hold is taken off
+    #[arg(long, value_enum, requires = "source", requires = "reason", conflicts_with = "release")]
+    pub(crate) hold: Option<HoldArg>,
+
+    /// Why it is held
+    #[arg(long, value_name = "WORDS", requires = "hold")]
+    pub(crate) reason: Option<String>,
+
+    /// Take the hold off
+    #[arg(long, requires = "source")]
+    pub(crate) release: bool,
+
+    /// Take off a legal hold too
+    #[arg(long, requires = "release")]
+    pub(crate) i_may_release: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum HoldArg {
+    /// A rule of the house
+    Governance,
+    /// A court, an authority, a contract
+    Legal,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GcArgs {
+    /// Delete what the plan names
+    #[arg(long)]
+    pub(crate) act: bool,
+
+    /// Say that deleting is yours to decide; a policy with may-delete says so once for all
+    #[arg(long, requires = "act")]
+    pub(crate) i_may_delete: bool,
+
+    /// Today's date in UTC, such as 2026-11-30, as you know it from elsewhere, where the clock is in doubt
+    #[arg(long, value_name = "DATE", requires = "act")]
+    pub(crate) today: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ mod compact;
 mod conflicts;
 mod explain;
 mod export;
+mod gc;
 mod hook;
 mod import;
 mod install;
@@ -17,6 +18,7 @@ mod lost;
 mod mcp;
 mod prove;
 mod replay;
+mod retention;
 mod sessions;
 mod show;
 mod verify;
@@ -54,6 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Sessions => sessions::run(args),
         Command::Export(own) => export::run(args, own),
         Command::Verify(own) => verify::run(args, own),
+        Command::Retention(own) => retention::run(args, own),
+        Command::Gc(own) => gc::run(args, own),
         Command::Checkpoint(own) => checkpoint::run(args, own),
         Command::Prove(own) => prove::run(args, own),
         Command::Check(own) => check::run(args, own),

@@ -81,8 +81,17 @@ pub(crate) fn open_dir_for_reading(dir: &Path) -> Result<Option<Archive>> {
 
 /// Opens the archive for reading; there must be one.
 pub(crate) fn open_existing(args: &Args) -> Result<Archive> {
+    open_there(args, Mode::ReadOnly)
+}
+
+/// Opens the archive for writing; there must be one.
+pub(crate) fn open_for_changing(args: &Args) -> Result<Archive> {
+    open_there(args, Mode::ReadWrite)
+}
+
+fn open_there(args: &Args, mode: Mode) -> Result<Archive> {
     let dir = archive_dir(args)?;
-    Archive::open(&dir, Mode::ReadOnly).map_err(|error| match error.kind() {
+    Archive::open(&dir, mode).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             Error::not_found(format!("there is no archive in {}; compact or import makes one", dir.display()))
         }

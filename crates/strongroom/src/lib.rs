@@ -42,6 +42,8 @@ pub mod explain;
 
 pub mod import;
 
+pub mod retention;
+
 pub mod lost;
 
 pub mod desk;

@@ -5,6 +5,8 @@
 //! retention = "indefinite"    # how long originals are kept, unless a rule below says otherwise
 //! latency = "2s"              # how long reading an original may take
 //! narrative = "free"          # or "demanded"
+//! grace = "1d"                # how long after the end of its retention an original may be deleted
+//! may-delete = false          # whether `gc --act` may delete without being told so each time
 //!
 //! [[retention-rule]]
 //! source = "**/scratch/**"
@@ -41,6 +43,9 @@ struct PolicyFile {
     retention: Option<String>,
     latency: Option<String>,
     narrative: Option<NarrativeWord>,
+    grace: Option<String>,
+    #[serde(default)]
+    may_delete: bool,
     #[serde(default)]
     retention_rule: Vec<RetentionRule>,
     #[serde(default)]
@@ -91,6 +96,9 @@ const COVERS: [(&str, WaiverScope); 7] = [
     ("re-execution", WaiverScope::Operation(Operation::ReExecution)),
 ];
 
+/// The grace where no policy names another: clocks and time zones of those who set an end differ.
+const GRACE: Duration = Duration::from_days(1);
+
 impl Policy {
     /// Reads a policy file; `name` stands in messages.
     ///
@@ -106,6 +114,7 @@ impl Policy {
         let policy = Self { file: toml::from_str(text).map_err(wrong)? };
         // Every value is read once here, so that a later look-up cannot fail.
         policy.demand("").map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
+        policy.grace().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         policy.check_rules().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         Ok(policy)
     }
@@ -168,6 +177,19 @@ impl Policy {
         Ok(demand)
     }
 
+    /// How long after the end of its retention an original may be deleted.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the value cannot be read.
+    pub fn grace(&self) -> Result<Duration> {
+        self.file.grace.as_deref().map_or(Ok(GRACE), duration)
+    }
+
+    /// Whether deleting what has expired needs no further word.
+    pub fn may_delete(&self) -> bool {
+        self.file.may_delete
+    }
+
     /// How long originals of the source named `source` are kept when they are deposited at `now`.
     ///
     /// # Errors
@@ -194,6 +216,14 @@ fn retention(text: &str, now: Timestamp) -> Result<Retention> {
         return Ok(Retention::Indefinite);
     }
     duration(text).map(|length| Retention::Until(now + length))
+}
+
+/// Reads how long something is to be kept from `now` on: `indefinite`, or a length of time such as `180d`.
+///
+/// # Errors
+/// `InvalidInput` when it is neither.
+pub fn keep(text: &str, now: Timestamp) -> Result<Retention> {
+    retention(text, now)
 }
 
 /// Reads `180d`, `12h`, `30m`, `2s` or `500ms`.

@@ -9,6 +9,9 @@ use super::{Catalog, as_sql, digest_of, retention_columns, retention_of, row, ro
 use crate::fault::Outcome;
 use crate::sql;
 
+/// Why and when a piece was deleted.
+pub(crate) type Burial = (String, Timestamp);
+
 /// What is known of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PieceRow {
@@ -73,14 +76,14 @@ impl Catalog<'_> {
     }
 
     /// Why and when the piece behind this keyed hash was deleted last, where it was.
-    pub(crate) fn tombstone(self, keyed: &[u8; 32]) -> Outcome<Option<(String, Timestamp)>> {
+    pub(crate) fn tombstone(self, keyed: &[u8; 32]) -> Outcome<Option<Burial>> {
         row(self.connection, sql::TOMBSTONE_GET, params![self.archive, keyed], |row| {
             Ok((row.get(0)?, Timestamp::from_ms(row.get(1)?)))
         })
     }
 
     /// Every tombstone, by keyed hash.
-    pub(crate) fn tombstones(self) -> Outcome<Vec<([u8; 32], (String, Timestamp))>> {
+    pub(crate) fn tombstones(self) -> Outcome<Vec<([u8; 32], Burial)>> {
         rows(self.connection, sql::TOMBSTONES, [self.archive], |row| {
             Ok((row.get(0)?, (row.get(1)?, Timestamp::from_ms(row.get(2)?))))
         })

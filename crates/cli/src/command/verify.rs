@@ -5,11 +5,13 @@ use std::path::Path;
 use strongroom::archive::note::text_unchecked;
 use strongroom::archive::{Anchor, Archive, Checkpoint, Depth, Report};
 use strongroom::files::io_error;
+use strongroom::retention::{Elsewhere, elsewhere};
 use strongroom::{Error, ErrorKind, Result};
 
 use super::keys;
 use crate::args::{Args, VerifyArgs};
 use crate::exit::End;
+use crate::table::visible;
 use crate::{out, place};
 
 /// A checkpoint that was kept elsewhere.
@@ -24,10 +26,21 @@ pub(super) fn run(args: &Args, own: &VerifyArgs) -> Result<End> {
     let depth = if own.read_data { Depth::Data } else { Depth::Catalog };
     let report = archive.verify(depth, since.as_ref().map(|since| &since.checkpoint));
     let proof = consistency(&archive, &report);
+    let elsewhere = if own.sources { elsewhere(&archive)? } else { Vec::new() };
     if args.json {
-        print_json(&report, since.as_ref(), proof.as_deref())?;
+        print_json(&report, since.as_ref(), proof.as_deref(), &elsewhere)?;
     } else {
         print_words(&report, since.as_ref(), own.read_data)?;
+        for (name, state) in elsewhere.iter().filter(|(_, state)| *state != Elsewhere::Same) {
+            out::line(&format!("{}: {}", word(*state), visible(name)))?;
+        }
+        if own.sources {
+            let gone = elsewhere.iter().filter(|(_, state)| *state == Elsewhere::Gone).count();
+            out::line(&format!(
+                "{} files were imported; {gone} are gone and in custody here",
+                elsewhere.len()
+            ))?;
+        }
     }
     Ok(if report.is_clean() { End::Done } else { End::Unavailable })
 }
@@ -58,12 +71,27 @@ fn consistency(archive: &Archive, report: &Report) -> Option<Vec<String>> {
     Some(proof.iter().map(ToString::to_string).collect())
 }
 
-fn print_json(report: &Report, since: Option<&Since>, proof: Option<&[String]>) -> Result<()> {
+const fn word(state: Elsewhere) -> &'static str {
+    match state {
+        Elsewhere::Same => "same",
+        Elsewhere::Changed => "changed",
+        Elsewhere::Gone => "gone",
+    }
+}
+
+fn print_json(
+    report: &Report,
+    since: Option<&Since>,
+    proof: Option<&[String]>,
+    elsewhere: &[(String, Elsewhere)],
+) -> Result<()> {
     let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
     let body = serde_json::json!({
         "schema": 1, "pieces": report.pieces, "bytes_read": report.bytes_read,
         "checkpoint": report.checkpoint.as_ref().map(ToString::to_string),
         "problems": problems, "caveat": report.caveat(),
+        "sources": elsewhere.iter().map(|(name, state)| serde_json::json!({ "source": name, "file": word(*state) }))
+            .collect::<Vec<_>>(),
         "since": since.map(|since| serde_json::json!({
             "checkpoint": since.checkpoint.to_string(), "signed_by": since.signer, "consistency": proof,
         })),

@@ -33,6 +33,8 @@ mod proofs;
 #[cfg(test)]
 mod replay;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod usage;

@@ -12,7 +12,7 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::{ByteRange, RangeSet};
 
-use super::bundle::{Bundle, Cited, Claim, bytes, digest};
+use super::bundle::{Bundle, Cited, Claim, EntryForm, RecordForm, RevisionForm, bytes, digest};
 
 /// What a bundle proves.
 #[derive(Debug)]
@@ -93,9 +93,9 @@ pub(super) fn check_inside(bundle: &Bundle, key: &PublicKey) -> Result<(Checkpoi
     let checkpoint = Checkpoint::from_note_text(text).map_err(damaged)?;
     let proofs = Proofs {
         checkpoint,
-        entries: bundle.entries.iter().map(|one| one.proof()).collect::<Result<_>>()?,
-        revisions: bundle.revisions.iter().map(|one| one.proof()).collect::<Result<_>>()?,
-        records: bundle.records.iter().map(|one| one.proof()).collect::<Result<_>>()?,
+        entries: bundle.entries.iter().map(EntryForm::proof).collect::<Result<_>>()?,
+        revisions: bundle.revisions.iter().map(RevisionForm::proof).collect::<Result<_>>()?,
+        records: bundle.records.iter().map(RecordForm::proof).collect::<Result<_>>()?,
     };
     let evidence = Evidence { proved: proofs.check()?, pieces: pieces(bundle)? };
     evidence.check_pieces()?;
