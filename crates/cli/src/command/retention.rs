@@ -26,9 +26,9 @@ pub(super) fn run(args: &Args, own: &RetentionArgs) -> Result<End> {
         outlook.summaries.retain(|summary| summary.source == source.meta.name);
     }
     if args.json {
-        out::line(&form(&outlook).to_string())?
+        out::line(&form(&outlook).to_string())?;
     } else {
-        print(&outlook)?
+        print(&outlook)?;
     }
     Ok(End::Done)
 }

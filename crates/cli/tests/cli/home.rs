@@ -108,6 +108,13 @@ impl Home {
         Paused { child, flag }
     }
 
+    /// The pointer that stands first in a file.
+    pub(crate) fn pointer_in(&self, name: &str) -> String {
+        let text = std::fs::read_to_string(self.path(name)).unwrap();
+        let digits: String = text.split("sr1:").nth(1).unwrap().chars().take(32).collect();
+        format!("sr1:{digits}")
+    }
+
     /// Runs a query against the archive's database.
     pub(crate) fn tamper(&self, sql: &str) -> usize {
         let database = rusqlite::Connection::open(self.archive().join("strongroom.db")).unwrap();

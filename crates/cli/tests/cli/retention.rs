@@ -29,7 +29,7 @@ fn what_has_ended_is_deleted_and_told() {
     let home = home(AT_ONCE);
     home.run(&["--policy", "policy.toml", "compact", "s.jsonl", "--budget", "40%"]).ends(0);
     let text = std::fs::read_to_string(home.path("s.compacted.jsonl")).unwrap();
-    let pointer = text[text.find("sr1:").unwrap()..][..36].to_owned() + "#1";
+    let pointer = home.pointer_in("s.compacted.jsonl") + "#1";
     home.run(&["show", &pointer]).ends(0);
     let outlook = home.run(&["--json", "retention"]).json(0);
     assert_eq!(outlook["summaries"][0]["gone"], 0);
