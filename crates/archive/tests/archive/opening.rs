@@ -38,7 +38,7 @@ fn files_are_for_their_owner_alone() {
     import(&archive, "s", b"line\n");
     assert_eq!(mode_of(&place), 0o700);
     let files: Vec<_> = fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(files.len(), 3, "database, log and its index: {files:?}");
+    assert_eq!(files.len(), 4, "database, log and its index, lease: {files:?}");
     assert!(files.iter().all(|file| mode_of(file) == 0o600));
     drop(archive);
     fs::set_permissions(place.join("strongroom.db"), fs::Permissions::from_mode(0o644)).unwrap();
