@@ -20,6 +20,7 @@ use crate::langchain::LangChain;
 use crate::lines::Lines;
 use crate::openai_chat::OpenAiChat;
 use crate::openai_responses::OpenAiResponses;
+use crate::openhands::OpenHands;
 use crate::pi::Pi;
 use crate::read_only::{READ_ONLY, by_looks};
 
@@ -34,6 +35,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Format> {
         &GenAiContents,
         &GeminiCli,
         &LangChain,
+        &OpenHands,
         &Pi,
     ];
     WRITTEN.iter().copied().chain(READ_ONLY.iter().map(|row| row as &dyn Format))
@@ -343,6 +345,11 @@ mod tests {
             (r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#, "openai-responses"),
             (r#"[{"type":"reasoning","summary":[]}]"#, "openai-responses"),
             (r#"[{"role":"user","parts":[{"text":"hi"}]}]"#, "genai-contents"),
+            (
+                r#"[{"id":0,"source":"user","message":"hi","action":"message","args":{"content":"hi"}}]"#,
+                "openhands",
+            ),
+            (r#"{"id":"a","source":"user","kind":"MessageEvent","llm_message":{}}"#, "openhands"),
             (r#"[{"type":"human","data":{"content":"hi"}}]"#, "langchain"),
             (r#"{"messages":[{"type":"ai","content":"hi"}]}"#, "langchain"),
             (

@@ -54,6 +54,8 @@ mod codex;
 
 mod pi;
 
+mod openhands;
+
 mod claude_code;
 
 mod swe_agent;

@@ -7,6 +7,7 @@ use crate::genai::GenAiContents;
 use crate::json::Value;
 use crate::langchain::LangChain;
 use crate::openai_responses::OpenAiResponses;
+use crate::openhands::OpenHands;
 use crate::pi::Pi;
 
 use Has::{Path, Text};
@@ -14,8 +15,16 @@ use Has::{Path, Text};
 /// A format, and what all its lines or documents have. The first that fits counts.
 type Sign = (&'static dyn Format, &'static [Has]);
 
+/// Who causes an event of `OpenHands`.
+const EVENT_SOURCES: &[&str] = &["user", "agent", "environment", "hook"];
+
 /// Lines of logs.
 const LINES: &[Sign] = &[
+    (&OpenHands, &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["kind"])]),
+    (&OpenHands, &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["action"])]),
+    (&OpenHands, &[Path(&["instance_id"]), Path(&["history", "*", "source"])]),
+    (&OpenHands, &[Path(&["history", "*", "*", "action"])]),
+    (&OpenHands, &[Path(&["git_patch"]), Path(&["history", "*", "action"])]),
     (&GeminiCli, &[Path(&["sessionId"]), Path(&["projectHash"])]),
     (&GeminiCli, &[Text(&["type"], &["init"]), Path(&["session_id"]), Path(&["model"])]),
     (&GeminiCli, &[Text(&["type"], &["tool_use"]), Path(&["tool_id"]), Path(&["tool_name"])]),
@@ -44,6 +53,10 @@ const MESSAGES: &[&str] =
 
 /// Whole documents.
 const DOCUMENTS: &[Sign] = &[
+    (&OpenHands, &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "action"])]),
+    (&OpenHands, &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "observation"])]),
+    (&OpenHands, &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "kind"])]),
+    (&OpenHands, &[Text(&["events", "*", "source"], EVENT_SOURCES), Path(&["events", "*", "kind"])]),
     (&LangChain, &[Path(&["*", "lc"]), Path(&["*", "kwargs"])]),
     (&LangChain, &[Path(&["messages", "*", "lc"]), Path(&["messages", "*", "kwargs"])]),
     (&LangChain, &[Text(&["*", "type"], MESSAGES), Path(&["*", "data", "content"])]),

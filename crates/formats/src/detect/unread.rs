@@ -51,12 +51,6 @@ const LINES: &[Sign] = &[
     Sign { what: "a recording of model responses", has: &[Path(&["method"]), Path(&["response"])] },
     Sign { what: "an OpenTelemetry log", has: &[Path(&["resourceSpans"])] },
     Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "RUN_STARTED")] },
-    Sign { what: "an OpenHands evaluation", has: &[Path(&["instance_id"]), Path(&["history"])] },
-    Sign { what: "an OpenHands evaluation", has: &[Path(&["issue"]), Path(&["history"])] },
-    Sign {
-        what: "an OpenHands event log",
-        has: &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["kind"])],
-    },
     Sign { what: "a Cursor transcript", has: &[Path(&["role"]), Path(&["message", "content"])] },
     Sign { what: "a list of few-shot dialogues", has: &[Path(&["messages_display"])] },
     Sign {
@@ -68,8 +62,6 @@ const LINES: &[Sign] = &[
     Sign { what: "chats, one on a line", has: &[Path(&["messages"])] },
     Sign { what: "an asciicast recording", has: &[Path(&["width"]), Path(&["height"]), Path(&["version"])] },
 ];
-
-const EVENT_SOURCES: &[&str] = &["user", "agent", "environment", "hook"];
 
 /// Whole documents.
 const DOCUMENTS: &[Sign] = &[
@@ -117,14 +109,6 @@ const DOCUMENTS: &[Sign] = &[
     Sign {
         what: "a Hermes session",
         has: &[Path(&["session_id"]), Path(&["session_start"]), Path(&["messages"])],
-    },
-    Sign {
-        what: "a list of OpenHands events",
-        has: &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "message"])],
-    },
-    Sign {
-        what: "an OpenHands event",
-        has: &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["kind"])],
     },
     Sign {
         what: "a log of a model request with its response",

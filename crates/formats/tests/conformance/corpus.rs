@@ -21,6 +21,8 @@ const FIXTURES: &[(&str, &[u8])] = &[
     ("genai-contents", include_bytes!("../fixtures/genai-contents.json")),
     ("langchain", include_bytes!("../fixtures/langchain-dict.json")),
     ("langchain", include_bytes!("../fixtures/langchain-lc.json")),
+    ("openhands", include_bytes!("../fixtures/openhands-v0.json")),
+    ("openhands", include_bytes!("../fixtures/openhands-v1.jsonl")),
     ("gemini-cli", include_bytes!("../fixtures/gemini-cli.json")),
     ("gemini-cli", include_bytes!("../fixtures/gemini-cli.jsonl")),
     ("gemini-cli", include_bytes!("../fixtures/gemini-stream.jsonl")),
@@ -48,6 +50,9 @@ const REAL: &[(&str, &str)] = &[
     ("anthropic-messages", "transcripts/derived/anthropic-messages"),
     ("openai-responses", "transcripts/derived/openai-responses"),
     ("pi", "transcripts/pi"),
+    ("openhands", "transcripts/openhands-v0/All-Hands-AI__OpenHands/tests"),
+    ("openhands", "transcripts/openhands-v0/All-Hands-AI__OpenHands/evaluation/benchmarks/multi_swe_bench"),
+    ("openhands", "transcripts/openhands-v1/OpenHands__software-agent-sdk/tests/sdk"),
     ("genai-contents", "transcripts/genai-contents"),
     ("gemini-cli", "transcripts/gemini-cli/entireio__cli"),
 ];

@@ -14,7 +14,8 @@ use crate::corpus::{Sample, fixture, fixtures, for_each_case, for_each_real};
 
 pub(crate) fn check_reading(sample: &Sample) -> SourceIndex {
     let name = &sample.name;
-    assert_eq!(detect(&sample.bytes).unwrap().name(), sample.format.name(), "{name}");
+    let detected = detect(&sample.bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(detected.name(), sample.format.name(), "{name}");
     let index = sample.format.index(&sample.bytes).unwrap();
     segment(&index).check_cover(&index).unwrap_or_else(|error| panic!("{name}: {error}"));
     for (at, block) in index.blocks() {

@@ -77,7 +77,10 @@ fn compact(sample: &Sample, edit: &Edit) -> Vec<u8> {
     if index.form == Form::Elide {
         now.retain(|text| !text.contains(" reclaimed]") && *text != edit.summary);
     } else {
-        assert!(out.starts_with(&sample.bytes), "{}: earlier lines stay", sample.name);
+        // A list of events is open at its end.
+        let list_end = sample.bytes.iter().rposition(|byte| *byte == b']' && sample.bytes[0] == b'[');
+        let before = sample.bytes[..list_end.unwrap_or(sample.bytes.len())].trim_ascii_end();
+        assert!(out.starts_with(before), "{}: earlier lines stay", sample.name);
         let events = |spans: &Segmentation| spans.spans.iter().filter(|span| !span.blocks.is_empty()).count();
         assert!(events(&again) <= events(&spans) + 1, "{}: copies count as events", sample.name);
     }
@@ -118,7 +121,8 @@ fn real_files_and_cases_can_be_compacted() {
         let index = sample.format.index(&sample.bytes).unwrap();
         let spans = segment(&index);
         let all = groups(&index, &spans);
-        if all.is_empty() {
+        // Evaluations of many tasks are read only.
+        if all.is_empty() || sample.name.ends_with("/output.jsonl") {
             return;
         }
         for keep in [2, 3] {
