@@ -23,6 +23,9 @@ use crate::lines::{RECORD_BYTES_MAX, read_records};
 #[derive(Debug)]
 pub(crate) struct OpenHands;
 
+/// Why an evaluation is not written back.
+const EVALUATION: &str = "it holds the results of an evaluation, which no agent goes on with";
+
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -70,7 +73,8 @@ impl Format for OpenHands {
                 usage: Vec::new(),
             }
         };
-        index.form = Form::Fold;
+        index.form =
+            if shape(source)? == Shape::Evaluation { Form::ReadOnly(EVALUATION) } else { Form::Fold };
         view::resolve(&mut index.records, &reader.condensations);
         Ok(index)
     }
@@ -83,9 +87,9 @@ impl Format for OpenHands {
         edit: &Edit,
     ) -> Result<Vec<u8>> {
         match shape(source)? {
-            Shape::Evaluation if !edit.is_empty() => Err(Error::invalid_input(
-                "an OpenHands evaluation is a result, which nothing goes on with: it is read and asked, not compacted",
-            )),
+            Shape::Evaluation if !edit.is_empty() => {
+                Err(Error::invalid_input(format!("not written back: {EVALUATION}")))
+            }
             shape => write::splice(self, shape, source, (index, spans), edit),
         }
     }

@@ -99,9 +99,12 @@ fn a_history_in_another_file_makes_nothing_invented() {
 #[test]
 fn formats_that_are_not_read_yet_are_named() {
     let home = Home::new();
-    home.write("pi.jsonl", "{\"type\":\"session\",\"version\":3,\"id\":\"a\",\"cwd\":\"/w\"}\n{\"type\":\"message\",\"id\":\"b\"}\n");
-    let run = home.run(&["lost", "pi.jsonl"]).ends(0);
-    assert!(run.stdout.contains("not read yet: a pi session (1)"), "{}", run.stdout);
+    home.write(
+        "droid.jsonl",
+        "{\"type\":\"session_start\",\"id\":\"a\"}\n{\"type\":\"message\",\"id\":\"b\"}\n",
+    );
+    let run = home.run(&["lost", "droid.jsonl"]).ends(0);
+    assert!(run.stdout.contains("not read yet: a Factory Droid session (1)"), "{}", run.stdout);
 }
 
 #[test]
