@@ -376,10 +376,7 @@ mod tests {
             ("{\"a\":1}\n{\"a\":2}\n", "JSON lines of an unknown kind; the first has the keys a"),
             ("[1,2]", "a list of 2 values"),
             ("{\"a\":", "cut off"),
-            (
-                "# aider chat started at 2026-01-01 10:00:00\n",
-                "an Aider history, a format that is not read yet",
-            ),
+            ("# aider chat started at 2026-01-01 10:00:00\n", "aider"),
             (
                 r#"{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}"#,
                 "a Qwen Code session",

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use strongroom_core::error::ErrorKind;
 use strongroom_core::span::{SpanKind, segment};
-use strongroom_core::transcript::{BlockKind, Branch, Form, RecordKind, SourceIndex, Speaker, Visibility};
+use strongroom_core::transcript::{
+    BlockKind, Branch, Bytes, Form, RecordKind, SourceIndex, Speaker, Visibility,
+};
 use strongroom_formats::{Detected, Edit, arguments, by_name, detect, look, text};
 
 use crate::corpus::{Sample, files, shared};
@@ -67,7 +69,7 @@ fn for_each_real(visit: &mut dyn FnMut(&Sample)) {
 }
 
 /// Who says what: speaker and text of everything that is said, and tool and arguments of what is called.
-fn said(bytes: &Vec<u8>, index: &SourceIndex) -> Vec<(Speaker, String)> {
+fn said(bytes: &dyn Bytes, index: &SourceIndex) -> Vec<(Speaker, String)> {
     let short = |text: String| text.trim().chars().take(60).collect::<String>();
     let words = |block: &strongroom_core::transcript::Block| match &block.kind {
         BlockKind::Call(facts) => {
@@ -80,12 +82,12 @@ fn said(bytes: &Vec<u8>, index: &SourceIndex) -> Vec<(Speaker, String)> {
     index.blocks().map(|(_, block)| (block.speaker, words(block))).collect()
 }
 
-fn spoken(bytes: &Vec<u8>, index: &SourceIndex, speaker: Speaker) -> Vec<String> {
+fn spoken(bytes: &dyn Bytes, index: &SourceIndex, speaker: Speaker) -> Vec<String> {
     said(bytes, index).into_iter().filter(|(who, _)| *who == speaker).map(|(_, words)| words).collect()
 }
 
 /// For each call: its tool, the directory it starts in, and how its result ended.
-fn runs(bytes: &Vec<u8>, index: &SourceIndex) -> Vec<String> {
+fn runs(bytes: &dyn Bytes, index: &SourceIndex) -> Vec<String> {
     let spans = segment(index);
     let calls = spans.spans.iter().filter(|span| span.kind == SpanKind::Call);
     calls
@@ -393,7 +395,7 @@ const MIXED: &[(&str, &[&str])] = &[
     ("/copilot/", &["copilot-cli"]),
     ("/cursor/", &["cursor"]),
     ("/droid/", &["droid", "stream of agent events"]),
-    ("/gemini/", &["gemini"]),
+    ("/gemini/", &["gemini", "genai"]),
     ("/grok/", &["grok"]),
     ("/hermes/", &["hermes"]),
     ("/kimi/", &["kimi"]),
