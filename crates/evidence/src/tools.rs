@@ -530,8 +530,8 @@ mod tests {
         let cases: &[Case] = &[
             ("Write", &[("/file_path", "/etc/x"), ("/content", "a")], &["fs.write /etc/x system"]),
             ("Edit", &[("", "/etc/x")], &["fs.write /etc/x system"]),
-            ("edit", &[("", "4:4\nrm /etc/y\nend_of_edit")], &["fs.write  unknown"]),
-            ("aider_commit", &[("", "1a2b3c4 fix")], &["vcs.commit  project"]),
+            ("edit", &[("", "4:4\nrm /etc/y\nend_of_edit")], &["fs.write ? unknown"]),
+            ("aider_commit", &[("", "1a2b3c4 fix")], &["vcs.commit ? unknown"]),
             ("Read", &[("/file_path", "src/a")], &["fs.read /app/src/a project"]),
             ("str_replace_editor", &[("/command", "view"), ("/path", "a")], &["fs.read /app/a project"]),
             ("str_replace_editor", &[("/command", "create"), ("/path", "a")], &["fs.write /app/a project"]),

@@ -21,8 +21,8 @@ const EXAMPLES: &[(&str, &[u8])] = &[
     ("inspect", include_bytes!("../../../../examples/read-only/inspect.json")),
     ("atif", include_bytes!("../../../../examples/read-only/atif.json")),
     ("copilot-cli", include_bytes!("../../../../examples/read-only/copilot-cli.jsonl")),
-    ("aider", include_bytes!("../../../../examples/read-only/aider.chat.history.md")),
-    ("specstory", include_bytes!("../../../../examples/read-only/specstory.md")),
+    ("aider", include_bytes!("../../../../examples/read-only/aider.txt")),
+    ("specstory", include_bytes!("../../../../examples/read-only/specstory.txt")),
     ("text", include_bytes!("../../../../examples/read-only/steps.txt")),
 ];
 
