@@ -132,7 +132,7 @@ pub fn not_yet_read(path: &Path) -> Option<&'static str> {
 
 fn named_format(name: &str) -> Result<&'static dyn Format> {
     strongroom_formats::by_name(name).ok_or_else(|| {
-        let known: Vec<&str> = strongroom_formats::all().map(strongroom_formats::Format::name).collect();
+        let known: Vec<&str> = strongroom_formats::all().map(Format::name).collect();
         Error::invalid_input(format!("format {name:?} is none of {}", known.join(", ")))
     })
 }
