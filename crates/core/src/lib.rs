@@ -26,6 +26,8 @@ pub mod vault;
 
 pub mod pointer;
 
+pub mod index;
+
 pub mod gate;
 
 pub mod plan;
