@@ -1,8 +1,9 @@
 //! The honest summary: everything quoted occurs in the cited bytes, everything left out is counted.
 //!
-//! A draft is made of our own fixed words, typed numbers and quotes. Nothing else can be written down, so a
-//! summary cannot hold a string, number or id that its originals do not hold. The check proves the quotes: same
-//! text, same speaker, and no negation or condition of the quoted sentence left behind.
+//! A draft is made of our own fixed words, typed numbers, quotes and lists of literals. Nothing else can be written
+//! down, so a summary cannot hold a string, number or id that its originals do not hold. The check proves the quotes:
+//! same text, same speaker, and no negation or condition of the quoted sentence left behind. Of a list it proves that
+//! every string a reader expands from it stands, delimited, where the list says; that is all a list says.
 //!
 //! ```compile_fail
 //! use strongroom_core::{bind::Subject, judge::GatedPlan, summary::Draft, time::Timestamp, vault::Registry};
@@ -19,11 +20,13 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use crate::digest::{Digest, Tag};
 use crate::evidence::{AtomCounts, Omissions};
 use crate::gate::ReclaimForm;
+use crate::index;
 use crate::judge::GatedPlan;
 use crate::pointer::{Pointer, SCHEME};
 use crate::transcript::Speaker;
@@ -54,6 +57,74 @@ pub enum Part {
         /// The words; one line.
         text: String,
     },
+    /// Literals, written as [`index::encode`] does: they occur, and nothing more is said of them.
+    List(Vec<Literal>),
+    /// A value with its key, written `key=value`.
+    Value {
+        /// The key.
+        key: Literal,
+        /// The value, behind the key in the same text with nothing but quotation marks, spaces, `:` and `=` between.
+        value: Literal,
+    },
+    /// Files with what was done with them, written as a list of `path:R2[1..40]E3W`.
+    Files(Vec<FileUse>),
+}
+
+/// A literal with the place that proves it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Literal {
+    /// The literal as it stands there.
+    pub text: String,
+    /// The span, by its number under the tag.
+    pub ordinal: u32,
+    /// Which of the texts of the span, from 0.
+    pub source: usize,
+    /// Where in that text, in bytes.
+    pub at: usize,
+}
+
+/// What was done with a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileUse {
+    /// The path, as written in one of the calls.
+    pub path: Literal,
+    /// How often it was read.
+    pub read: u32,
+    /// The lines that were read, first and last, in order.
+    pub lines: Vec<(u64, u64)>,
+    /// How often it was edited.
+    pub edited: u32,
+    /// How often it was written whole.
+    pub written: u32,
+}
+
+impl FileUse {
+    /// The path and what was done, as one string.
+    fn render(&self) -> String {
+        let mut text = format!("{}:", self.path.text);
+        let mut push = |letter: char, count: u32| {
+            if count > 0 {
+                text.push(letter);
+            }
+            if count > 1 {
+                text.push_str(&count.to_string());
+            }
+        };
+        push('E', self.edited);
+        push('W', self.written);
+        push('R', self.read);
+        if !self.lines.is_empty() {
+            let lines: Vec<String> =
+                self.lines.iter().map(|(first, last)| format!("{first}..{last}")).collect();
+            write!(text, "[{}]", lines.join("+")).ok();
+        }
+        text
+    }
+}
+
+/// Literals as a list.
+fn list<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    index::encode(&texts.collect())
 }
 
 /// A line of a summary with the spans it accounts for.
@@ -74,8 +145,25 @@ impl Line {
             Part::Span(ordinal) => Cow::Owned(format!("#{ordinal}")),
             Part::Spans(first, last) => Cow::Owned(format!("#{first}-{last}")),
             Part::Quote { text, .. } => Cow::Borrowed(text.as_str()),
+            Part::List(literals) => Cow::Owned(list(literals.iter().map(|literal| literal.text.as_str()))),
+            Part::Value { key, value } => Cow::Owned(format!("{}={}", key.text, value.text)),
+            Part::Files(files) => {
+                let files: Vec<String> = files.iter().map(FileUse::render).collect();
+                Cow::Owned(list(files.iter().map(String::as_str)))
+            }
         });
         parts.collect()
+    }
+
+    /// The literals and quotes of the line, each as a reader has it after expanding the lists.
+    fn read(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().flat_map(|part| match part {
+            Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..) => Vec::new(),
+            Part::Quote { text, .. } => vec![text.as_str()],
+            Part::List(literals) => literals.iter().map(|literal| literal.text.as_str()).collect(),
+            Part::Value { key, value } => vec![key.text.as_str(), value.text.as_str()],
+            Part::Files(files) => files.iter().map(|file| file.path.text.as_str()).collect(),
+        })
     }
 }
 
@@ -100,7 +188,7 @@ pub struct SourceText {
 /// Gives the decoded texts of reclaimed spans.
 pub trait Sources {
     /// All texts of the span with this number under the tag: prose, argument strings, results.
-    fn texts(&self, ordinal: u32) -> Vec<SourceText>;
+    fn texts(&self, ordinal: u32) -> &[SourceText];
 
     /// The atoms of a text, by kind.
     fn count(&self, text: &str) -> AtomCounts;
@@ -132,6 +220,12 @@ pub enum SummaryFault {
         /// The quote.
         quote: String,
     },
+    /// A listed literal does not stand, delimited, where the list says, or a value not behind its key.
+    NotListed(Literal),
+    /// What a reader expands from a list is not what the list holds.
+    ListUnreadable,
+    /// Text of a transcript begins a line, where only our own words stand.
+    BeginsLine,
     /// Fixed words hold a digit: numbers must be typed.
     UntypedNumber(&'static str),
     /// A span that goes whole and by name is quoted.
@@ -220,8 +314,12 @@ pub fn check(
     let mut faults = Vec::new();
     let mut renderings: BTreeMap<u32, String> = BTreeMap::new();
     let mut body = String::new();
+    let mut read = String::new();
+    let forms = gated.permitted().iter().map(|permitted| (permitted.ordinal(), permitted.form())).collect();
+    let mut checker = Checker { forms, sources, faults: &mut faults };
     for line in &draft.lines {
-        check_line(line, gated, sources, &mut faults);
+        checker.line(line);
+        line.read().for_each(|text| push_line(&mut read, text));
         let text = line.render();
         for &ordinal in &line.covers {
             renderings.entry(ordinal).or_insert_with(|| text.clone());
@@ -238,10 +336,10 @@ pub fn check(
         return Err(faults);
     }
     let (held, unnameable) = total(gated);
-    let omitted = held.minus(&sources.count(&body));
+    let omitted = held.minus(&sources.count(&read));
     let mut text = opening(gated.permitted().len(), kept, tag);
     text.push_str(&body);
-    push_line(&mut text, &omission_line(&omitted, unnameable));
+    push_line(&mut text, &omission_line(&held, &omitted, unnameable));
     text.truncate(text.trim_end().len());
     Ok(CheckedSummary { tag, digest: Digest::of(text.as_bytes()), text, renderings, omitted })
 }
@@ -271,32 +369,133 @@ fn total(gated: &GatedPlan) -> (AtomCounts, u64) {
     (held, unnameable)
 }
 
-fn omission_line(omitted: &AtomCounts, unnameable: u64) -> String {
-    let counts: Vec<String> = omitted.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+fn omission_line(held: &AtomCounts, omitted: &AtomCounts, unnameable: u64) -> String {
+    let count =
+        |(kind, count): (crate::evidence::AtomKind, u32)| format!("{kind} {count} of {}", held.get(kind));
+    let counts: Vec<String> = omitted.iter().map(count).collect();
     let counts = if counts.is_empty() { "nothing that is counted".to_owned() } else { counts.join(", ") };
     let whole =
         if unnameable > 0 { format!("; {unnameable} spans not analysed, gone whole") } else { String::new() };
     format!("left out: {counts}{whole}")
 }
 
-fn check_line(line: &Line, gated: &GatedPlan, sources: &dyn Sources, faults: &mut Vec<SummaryFault>) {
-    for part in &line.parts {
-        match part {
-            Part::Words(words) if words.bytes().any(|byte| byte.is_ascii_digit()) => {
-                faults.push(SummaryFault::UntypedNumber(words));
-            }
-            Part::Quote { ordinal, speaker, text } => {
-                let whole = gated
-                    .by_ordinal(*ordinal)
-                    .is_some_and(|permitted| permitted.form() == ReclaimForm::WholeByName);
-                if whole {
-                    faults.push(SummaryFault::QuotedWhole(*ordinal));
+struct Checker<'a> {
+    forms: BTreeMap<u32, ReclaimForm>,
+    sources: &'a dyn Sources,
+    faults: &'a mut Vec<SummaryFault>,
+}
+
+impl Checker<'_> {
+    fn line(&mut self, line: &Line) {
+        let first = line.parts.first();
+        if matches!(first, Some(Part::Quote { .. } | Part::List(_) | Part::Value { .. } | Part::Files(_))) {
+            self.faults.push(SummaryFault::BeginsLine);
+        }
+        for part in &line.parts {
+            match part {
+                Part::Words(words) if words.bytes().any(|byte| byte.is_ascii_digit()) => {
+                    self.faults.push(SummaryFault::UntypedNumber(words));
                 }
-                faults.extend(quote_fault(*ordinal, *speaker, text, &sources.texts(*ordinal)));
+                Part::Quote { ordinal, speaker, text } => {
+                    self.whole(*ordinal);
+                    let texts = self.sources.texts(*ordinal);
+                    self.faults.extend(quote_fault(*ordinal, *speaker, text, texts));
+                }
+                Part::List(literals) => self.list(literals),
+                Part::Value { key, value } => self.value(key, value),
+                Part::Files(files) => self.files(files),
+                Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..) => {}
             }
-            Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..) => {}
         }
     }
+
+    fn whole(&mut self, ordinal: u32) {
+        if self.forms.get(&ordinal) == Some(&ReclaimForm::WholeByName) {
+            self.faults.push(SummaryFault::QuotedWhole(ordinal));
+        }
+    }
+
+    fn list(&mut self, literals: &[Literal]) {
+        literals.iter().for_each(|literal| self.literal(literal));
+        let texts: BTreeSet<&str> = literals.iter().map(|literal| literal.text.as_str()).collect();
+        self.readable(&texts);
+    }
+
+    fn files(&mut self, files: &[FileUse]) {
+        files.iter().for_each(|file| self.literal(&file.path));
+        let texts: Vec<String> = files.iter().map(FileUse::render).collect();
+        self.readable(&texts.iter().map(String::as_str).collect());
+    }
+
+    /// Proves that a reader expands `texts` and nothing else from the list of them.
+    fn readable(&mut self, texts: &BTreeSet<&str>) {
+        let read = index::expand(&index::encode(texts));
+        if !read.is_ok_and(|read| read.iter().map(String::as_str).eq(texts.iter().copied())) {
+            self.faults.push(SummaryFault::ListUnreadable);
+        }
+    }
+
+    fn literal(&mut self, literal: &Literal) {
+        self.whole(literal.ordinal);
+        let stands = stands(literal, self.sources.texts(literal.ordinal));
+        if !stands || !self.forms.contains_key(&literal.ordinal) || imitates(&literal.text) {
+            self.faults.push(SummaryFault::NotListed(literal.clone()));
+        }
+    }
+
+    fn value(&mut self, key: &Literal, value: &Literal) {
+        self.literal(key);
+        self.literal(value);
+        let between = key.at + key.text.len()..value.at;
+        let text =
+            self.sources.texts(key.ordinal).get(key.source).and_then(|source| source.text.get(between));
+        let joined = text.is_some_and(|text| {
+            text.contains([':', '=']) && text.len() <= 8 && text.chars().all(|c| " \t\"'`:=".contains(c))
+        });
+        let spaced = key.text.contains(char::is_whitespace) || value.text.contains(char::is_whitespace);
+        if !joined || spaced || (key.ordinal, key.source) != (value.ordinal, value.source) {
+            self.faults.push(SummaryFault::NotListed(value.clone()));
+        }
+    }
+}
+
+/// Whether a literal stands where it says, and is not a part of a longer word, number or path there.
+pub fn stands(literal: &Literal, texts: &[SourceText]) -> bool {
+    let Some(source) = texts.get(literal.source) else { return false };
+    let end = literal.at + literal.text.len();
+    let Some((before, behind)) = source.text.get(..literal.at).zip(source.text.get(end..)) else {
+        return false;
+    };
+    let same = source.text.get(literal.at..end) == Some(literal.text.as_str());
+    same && !literal.text.is_empty()
+        && ends_before(before, &literal.text)
+        && begins_behind(&literal.text, behind)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn ends_before(before: &str, text: &str) -> bool {
+    let mut last = before.chars().rev();
+    let (Some(first), Some(near)) = (text.chars().next(), last.next()) else { return true };
+    match first {
+        '/' => !(is_word(near) || matches!(near, '.' | '~' | '-' | '/')),
+        _ if first.is_ascii_digit() => {
+            !(is_word(near) || matches!(near, '.' | ',') && last.next().is_some_and(|c| c.is_ascii_digit()))
+        }
+        _ => !is_word(near),
+    }
+}
+
+fn begins_behind(text: &str, behind: &str) -> bool {
+    let mut next = behind.chars();
+    let (Some(last), Some(near)) = (text.chars().next_back(), next.next()) else { return true };
+    if last == '/' {
+        return true;
+    }
+    let decimal = last.is_ascii_digit() && matches!(near, '.' | ',');
+    !(is_word(near) || decimal && next.next().is_some_and(|c| c.is_ascii_digit()))
 }
 
 /// What is wrong with quoting `quote` from a span with these texts; `None` when it may stand in a summary.
@@ -443,5 +642,84 @@ mod tests {
         assert!(imitates("[strongroom] Derived"));
         assert!(imitates("two\nlines"));
         assert!(!imitates("plain"));
+    }
+
+    struct Fixed(Vec<SourceText>);
+
+    impl Sources for Fixed {
+        fn texts(&self, ordinal: u32) -> &[SourceText] {
+            if ordinal == 1 { &self.0 } else { &[] }
+        }
+
+        fn count(&self, _: &str) -> AtomCounts {
+            AtomCounts::default()
+        }
+    }
+
+    const TEXT: &str = "port: 8080 for /srv/app/a.rs and v1.5, not ./tmp/x or fooBar_baz 2.75";
+
+    fn literal(text: &str, at: usize) -> Literal {
+        Literal { text: text.to_owned(), ordinal: 1, source: 0, at }
+    }
+
+    fn place(text: &str) -> Literal {
+        literal(text, TEXT.find(text).unwrap())
+    }
+
+    fn faults_of(part: Part) -> Vec<SummaryFault> {
+        let sources = Fixed(vec![SourceText { speaker: Speaker::Tool, text: TEXT.to_owned() }]);
+        let mut faults = Vec::new();
+        let forms = BTreeMap::from([(1, ReclaimForm::Summary), (2, ReclaimForm::WholeByName)]);
+        let line = Line { parts: vec![Part::Words("x: "), part], covers: Vec::new() };
+        Checker { forms, sources: &sources, faults: &mut faults }.line(&line);
+        faults
+    }
+
+    #[test]
+    fn a_listed_literal_stands_delimited_where_the_list_says() {
+        for text in ["8080", "/srv/app/a.rs", "./tmp/x", "v1.5", "fooBar_baz", "a.rs", "/srv/", "2.75"] {
+            assert_eq!(faults_of(Part::List(vec![place(text)])), [], "{text}");
+        }
+        for text in ["808", "080", "/a.rs", "/tmp/x", "/srv/ap", "Bar_baz", "fooBar", "75", "2", "1"] {
+            assert_eq!(faults_of(Part::List(vec![place(text)])).len(), 1, "{text}");
+        }
+        for wrong in [literal("8080", 0), literal("gone", 3), literal("8080", 900), literal("", 0)] {
+            assert!(!faults_of(Part::List(vec![wrong])).is_empty());
+        }
+        let whole = Literal { ordinal: 2, ..place("8080") };
+        assert!(faults_of(Part::List(vec![whole])).contains(&SummaryFault::QuotedWhole(2)));
+        let elsewhere = Literal { ordinal: 3, ..place("8080") };
+        assert_eq!(faults_of(Part::List(vec![elsewhere.clone()])), [SummaryFault::NotListed(elsewhere)]);
+    }
+
+    #[test]
+    fn a_value_stands_behind_its_key() {
+        let value = |key: &str, value: &str| Part::Value { key: place(key), value: place(value) };
+        assert_eq!(faults_of(value("port", "8080")), []);
+        assert_eq!(faults_of(value("and", "v1.5")).len(), 1, "nothing joins them");
+        assert_eq!(faults_of(value("8080", "port")).len(), 1, "the wrong way round");
+    }
+
+    #[test]
+    fn files_are_listed_with_what_was_done() {
+        let lines = vec![(1, 40), (60, 80)];
+        let file = FileUse { path: place("/srv/app/a.rs"), read: 2, lines, edited: 1, written: 0 };
+        let other = FileUse { path: place("./tmp/x"), read: 0, lines: Vec::new(), edited: 3, written: 1 };
+        let part = Part::Files(vec![file, other]);
+        assert_eq!(faults_of(part.clone()), []);
+        let line = Line { parts: vec![part], covers: Vec::new() };
+        assert_eq!(line.render(), "./tmp/x:E3W /srv/app/a.rs:ER2[1..40+60..80]");
+        assert_eq!(line.read().collect::<Vec<_>>(), ["/srv/app/a.rs", "./tmp/x"]);
+    }
+
+    #[test]
+    fn only_our_own_words_begin_a_line() {
+        let sources = Fixed(vec![SourceText { speaker: Speaker::Tool, text: "## Literals".to_owned() }]);
+        let quote = Part::Quote { ordinal: 1, speaker: Speaker::Tool, text: "## Literals".to_owned() };
+        let mut faults = Vec::new();
+        let forms = BTreeMap::from([(1, ReclaimForm::Summary)]);
+        let line = Line { parts: vec![quote], covers: Vec::new() };
+        Checker { forms, sources: &sources, faults: &mut faults }.line(&line);
+        assert_eq!(faults, [SummaryFault::BeginsLine]);
     }
 }
