@@ -35,8 +35,8 @@ use crate::custody::{Intake, Terms, meta_of, record, take_in, take_in_output};
 use crate::lineage::{Traced, trace};
 use crate::policy::Policy;
 use crate::reading::{ReadSpan, Reading};
-use crate::summarise::{Reclaimed, Texts, draft};
-use crate::tokens::{self, Budget, Tokens};
+use crate::summarise::{Gathered, Reclaimed, Texts};
+use crate::tokens::{Budget, Tokens};
 use crate::transcript::{SessionFiles, Transcript};
 
 use carried::{Carried, CarriedReading};
@@ -365,19 +365,14 @@ impl Run<'_, '_> {
     ) -> Result<CheckedSummary> {
         let spans = self.reclaimed(selection);
         let texts = Texts::of(&spans);
+        let gathered = Gathered::of(&spans, &texts);
         let remaining: Vec<String> = subject.remaining.iter().map(|span| span.rendering.clone()).collect();
         let kept = report::kept(selection.gated());
-        let mut lines = allowance.0.saturating_sub(choose::FRAME.0);
-        loop {
-            let draft = draft(&spans, &texts, Tokens(lines), remaining.clone());
-            let summary = check(&draft, selection.gated(), tag, &kept, &texts)
-                .map_err(|faults| Error::bug(format!("the summary does not pass its check: {faults:?}")))?;
-            let over = tokens::of_message(summary.text()).0.saturating_sub(allowance.0);
-            if over == 0 || lines == 0 {
-                return Ok(summary);
-            }
-            lines = lines.saturating_sub(over);
-        }
+        let write = |count: usize| {
+            check(&gathered.draft(count, remaining.clone()), selection.gated(), tag, &kept, &texts)
+                .map_err(|faults| Error::bug(format!("the summary does not pass its check: {faults:?}")))
+        };
+        gathered.within(allowance, &write)
     }
 
     /// The spans under the tag as the summariser sees them, by number.

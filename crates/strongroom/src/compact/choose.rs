@@ -12,8 +12,14 @@ use crate::tokens::{self, Tokens};
 /// What a summary costs beside its lines: opening, pointer, omission counts.
 pub(super) const FRAME: Tokens = Tokens(220);
 
-/// What is left to the summary of a budget, as a divisor.
-const SUMMARY_SHARE: u64 = 4;
+/// Up to which share of the reclaimed originals, in thousandths, a token of the summary keeps more evidence than a
+/// token of the newest spans kept as they are (docs/summary-quality.md).
+const SUMMARY_SHARE: u64 = 80;
+
+/// What the summary of originals of that many tokens is worth.
+fn wanted(reclaimed: Tokens) -> Tokens {
+    FRAME + Tokens(reclaimed.0.saturating_mul(SUMMARY_SHARE) / 1_000)
+}
 
 /// What spans cost now and would cost reclaimed.
 pub(super) struct Costs<'a, 'r> {
@@ -78,14 +84,15 @@ pub(super) fn choose(costs: &Costs<'_, '_>, selection: Selection, budget: Tokens
         *gains.entry(group).or_default() += gain;
     }
     let mut kept = costs.kept().0;
-    let target = (budget.0 / SUMMARY_SHARE).max(FRAME.0);
+    let mut reclaimed = Tokens(0);
     let mut taken: BTreeSet<u32> = BTreeSet::new();
     for (group, _) in own {
-        if kept + target <= budget.0 {
+        if kept + wanted(reclaimed).0 <= budget.0 {
             break;
         }
         if let Some(gain) = gains.remove(&group).filter(|&gain| gain > 0) {
             kept = kept.saturating_sub(gain);
+            reclaimed += Tokens(gain);
             taken.insert(group);
         }
     }

@@ -1,0 +1,147 @@
+//! Measures what the built-in summary keeps of real sessions, at 3.2 % and 10 % of their tokens, with an extractor that
+//! is not the summariser's: regular expressions over the fields of the JSON records.
+//!
+//! Every session is summarised up to its first recorded compaction, or whole, as if everything in it were reclaimable.
+//! What the recorded compaction kept is measured on the same prefix by the same reader.
+//!
+//! `cargo run --release -p strongroom --example summary_quality -- DIR`
+#![expect(clippy::print_stdout, reason = "a measurement is printed")]
+#![expect(clippy::cast_precision_loss, reason = "measurements for people")]
+
+#[path = "summary_quality/gold.rs"]
+mod gold;
+#[path = "summary_quality/reader.rs"]
+mod reader;
+#[path = "summary_quality/write.rs"]
+mod write;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use gold::{CLASSES, Gold};
+use reader::Shown;
+
+type Measured<T> = Result<T, Box<dyn Error>>;
+
+/// Shares of the originals that a summary may cost, in thousandths.
+const BUDGETS: [u64; 2] = [32, 100];
+
+/// Kept and all, by class.
+type Scores = Vec<(usize, usize)>;
+
+fn main() -> Measured<()> {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let [dir] = arguments.as_slice() else { return Err("usage: summary_quality DIR".into()) };
+    let mut files: Vec<PathBuf> = Vec::new();
+    collect(dir, &mut files)?;
+    files.sort();
+    let mut scores: BTreeMap<(String, &'static str), Vec<Scores>> = BTreeMap::new();
+    let mut cost = Cost::default();
+    for file in &files {
+        let text = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
+        let Some(gold) = Gold::of(&text) else { continue };
+        let group = group(file);
+        for (budget, name) in BUDGETS.into_iter().zip(["3.2 %", "10 %"]) {
+            let Some(written) = write::summary(&gold.prefix, budget)? else { continue };
+            cost.add(&written);
+            let shown = Shown::of(&written.text);
+            if let Some(wanted) = std::env::args_os().nth(2) {
+                if file.ends_with(&wanted) {
+                    println!("{}", written.text);
+                }
+            }
+            scores.entry((group.clone(), name)).or_default().push(gold.score(&shown));
+        }
+        if let Some(real) = &gold.real {
+            let shown = Shown::plain(real);
+            scores.entry((group, "recorded")).or_default().push(gold.score(&shown));
+        }
+    }
+    print(&scores);
+    cost.print();
+    Ok(())
+}
+
+/// What the summaries cost to write.
+#[derive(Default)]
+struct Cost {
+    seconds: f64,
+    tokens: u64,
+    shares: Vec<f64>,
+    slowest: f64,
+}
+
+impl Cost {
+    fn add(&mut self, written: &write::Written) {
+        self.seconds += written.seconds;
+        self.tokens += written.whole;
+        self.slowest = self.slowest.max(written.seconds * 1e8 / written.whole.max(1) as f64);
+        self.shares.push(written.tokens as f64 / written.budget.max(1) as f64);
+    }
+
+    fn print(&self) {
+        let per = self.seconds * 1e8 / self.tokens.max(1) as f64;
+        println!("\nsummarised: {per:.1} ms per 100,000 tokens, the slowest session {:.1} ms", self.slowest);
+        let most = self.shares.iter().copied().fold(0.0, f64::max);
+        let mean = self.shares.iter().sum::<f64>() / self.shares.len().max(1) as f64;
+        println!("budget used: {:.1} % in the mean, {:.1} % at most", mean * 100.0, most * 100.0);
+    }
+}
+
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Measured<()> {
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The two folders in which a session lies: agent and project.
+fn group(file: &Path) -> String {
+    let names: Vec<String> = file.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    names.iter().rev().skip(1).take(2).rev().cloned().collect::<Vec<_>>().join("/")
+}
+
+fn print(scores: &BTreeMap<(String, &'static str), Vec<Scores>>) {
+    let mut pooled: BTreeMap<(&'static str, &'static str), Vec<Scores>> = BTreeMap::new();
+    let largest = scores
+        .iter()
+        .filter(|((group, _), _)| group.starts_with("claude-code/"))
+        .max_by_key(|(_, sessions)| sessions.len())
+        .map(|((group, _), _)| group.clone())
+        .unwrap_or_default();
+    for ((group, budget), sessions) in scores {
+        let row = if *group == largest {
+            "Claude Code, largest project"
+        } else if group.starts_with("codex/") {
+            "Codex"
+        } else {
+            "Claude Code, others"
+        };
+        pooled.entry((row, budget)).or_default().extend(sessions.iter().cloned());
+    }
+    println!("| sessions | size | n | {} |", CLASSES.join(" | "));
+    println!("|---|---|--:|{}", "--:|".repeat(CLASSES.len()));
+    for ((row, budget), sessions) in &pooled {
+        let cells: Vec<String> = (0..CLASSES.len()).map(|class| cell(sessions, class)).collect();
+        println!("| {row} | {budget} | {} | {} |", sessions.len(), cells.join(" | "));
+    }
+}
+
+/// The pooled share, the tenth percentile of sessions, and how many there are.
+fn cell(sessions: &[Scores], class: usize) -> String {
+    let own = || sessions.iter().filter_map(|scores| scores.get(class)).filter(|(_, all)| *all > 0);
+    let (kept, all) = own().fold((0, 0), |(kept, all), own| (kept + own.0, all + own.1));
+    if all == 0 {
+        return "-".to_owned();
+    }
+    let mut shares: Vec<f64> = own().map(|&(kept, all)| kept as f64 / all as f64).collect();
+    shares.sort_by(f64::total_cmp);
+    let tenth = shares.get(shares.len() / 10).copied().unwrap_or_default();
+    format!("{:.1} / {:.0} ({all})", kept as f64 * 100.0 / all as f64, tenth * 100.0)
+}

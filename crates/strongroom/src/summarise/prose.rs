@@ -1,0 +1,144 @@
+//! What was said: the words of the user, the plan, and what the agent found and decided.
+
+use strongroom_core::span::SpanKind;
+use strongroom_core::summary::Part;
+use strongroom_core::transcript::{BlockKind, Scalar, Speaker};
+
+use super::item::{Half, Item, Say, Section};
+use super::texts::Texts;
+use super::weights::{self, CHUNKS, density};
+use super::{Flow, Reclaimed, cost};
+use crate::tokens;
+
+/// The items of everything said in `spans`.
+pub(super) fn items(spans: &[Reclaimed<'_>], texts: &Texts, flow: &Flow) -> Vec<Item> {
+    let mut all = Vec::new();
+    for span in spans.iter().filter(|span| span.is_quotable()) {
+        if matches!(span.content.span.kind, SpanKind::Utterance | SpanKind::Derived) {
+            said(span, texts, flow, &mut all);
+        }
+    }
+    all.extend(plan(spans, texts));
+    all
+}
+
+fn said(span: &Reclaimed<'_>, texts: &Texts, flow: &Flow, all: &mut Vec<Item>) {
+    let mut number = 0;
+    for block in &span.content.blocks {
+        let speaker = block.block.speaker;
+        if !matches!(speaker, Speaker::User | Speaker::Assistant) {
+            continue;
+        }
+        for chunk in chunks(&block.text) {
+            let (section, half, density) = match speaker {
+                Speaker::User => user(span.ordinal, number, flow),
+                _ => reply(span.ordinal, number, flow),
+            };
+            let parts = texts.lines(span.ordinal, speaker, chunk);
+            let order = (span.ordinal, number);
+            all.push(Item {
+                section,
+                half,
+                order,
+                also: Vec::new(),
+                density,
+                cost: cost(&parts),
+                say: Say::Chunk(parts),
+            });
+            number += 1;
+        }
+    }
+}
+
+fn user(ordinal: u32, number: u32, flow: &Flow) -> (Section, Half, u64) {
+    let at = usize::try_from(number).unwrap_or(usize::MAX);
+    let later = || (0..number.min(200)).fold(density::USER_LATER, |worth, _| worth * 39 / 40);
+    let base = density::USER.get(at).copied().unwrap_or_else(later);
+    let last = flow.is_last_user(ordinal, 3);
+    let factor = if last {
+        density::USER_LAST
+    } else if flow.is_first_user(ordinal) {
+        density::USER_FIRST
+    } else {
+        100
+    };
+    let half = if last && number < 3 { Half::GoOn } else { Half::Answer };
+    (Section::User, half, weights::aged(base, flow.behind(ordinal)) * factor / 100)
+}
+
+fn reply(ordinal: u32, number: u32, flow: &Flow) -> (Section, Half, u64) {
+    let [first, rest] = if flow.is_last_reply(ordinal, 1) {
+        [density::LAST_REPLY; 2]
+    } else if flow.is_last_reply(ordinal, 5) {
+        density::LATE_REPLY
+    } else {
+        density::REPLY
+    };
+    let half = if flow.is_last_reply(ordinal, 5) { Half::GoOn } else { Half::Answer };
+    let base = if number == 0 { first } else { rest };
+    (Section::Assistant, half, weights::aged(base, flow.behind(ordinal)))
+}
+
+/// Cuts `text` at line ends into parts of some tokens, small ones first; a line is never cut.
+pub(super) fn chunks(text: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let (mut start, mut end, mut held) = (0, 0, 0);
+    for line in text.split_inclusive('\n') {
+        let limit = CHUNKS.get(all.len().min(CHUNKS.len() - 1)).copied().unwrap_or(u64::MAX);
+        let own = tokens::count(line).0;
+        if held > 0 && held + own > limit {
+            all.extend(text.get(start..end).filter(|chunk| !chunk.trim().is_empty()));
+            (start, held) = (end, 0);
+        }
+        end += line.len();
+        held += own;
+    }
+    all.extend(text.get(start..).filter(|chunk| !chunk.trim().is_empty()));
+    all
+}
+
+/// What an entry of a plan says, and in which state it is, as the last parts of pointers.
+const ENTRY: &[&str] = &["content", "step", "title", "task"];
+const STATE: &str = "status";
+
+/// The newest plan: the last call that holds a list of entries with states.
+fn plan(spans: &[Reclaimed<'_>], texts: &Texts) -> Vec<Item> {
+    spans
+        .iter()
+        .rev()
+        .filter(|span| span.is_quotable())
+        .map(|span| plan_of(span, texts))
+        .find(|plan| !plan.is_empty())
+        .unwrap_or_default()
+}
+
+fn plan_of(span: &Reclaimed<'_>, texts: &Texts) -> Vec<Item> {
+    let mut items = Vec::new();
+    for block in &span.content.blocks {
+        let (BlockKind::Call(_), Some(tree)) = (&block.block.kind, &block.arguments) else { continue };
+        for leaf in &tree.leaves {
+            let (Some((entry, name)), Scalar::String(text)) = (leaf.pointer.rsplit_once('/'), &leaf.value)
+            else {
+                continue;
+            };
+            let state = tree.string(&format!("{entry}/{STATE}"));
+            let (true, Some(state)) = (ENTRY.contains(&name) && entry.len() > 1, state) else { continue };
+            let quote = |text: &str| texts.quote(span.ordinal, block.block.speaker, text);
+            let (Some(state), Some(text)) = (quote(state), text.lines().next().and_then(quote)) else {
+                continue;
+            };
+            let number = u32::try_from(items.len()).unwrap_or(u32::MAX);
+            let parts = vec![Part::Span(span.ordinal), Part::Words(" ["), state, Part::Words("] "), text];
+            items.push(Item {
+                section: Section::Now,
+                half: Half::GoOn,
+                order: (span.ordinal, number),
+                also: Vec::new(),
+                density: density::TODO,
+                cost: cost(&parts),
+                say: Say::Line(parts),
+            });
+        }
+    }
+    items
+}
