@@ -10,7 +10,7 @@ use crate::Scores;
 use crate::reader::Shown;
 
 /// What is measured, in the order of the columns.
-pub const CLASSES: [&str; 8] =
+pub(crate) const CLASSES: [&str; 8] =
     ["literals", "used again", "effects", "paths", "failed calls", "error lines", "key=value", "user words"];
 
 /// The longest message of the user that counts as prose, in bytes.
@@ -20,11 +20,11 @@ const PROSE_MAX: usize = 2_400;
 const ERROR_MAX: usize = 400;
 
 #[derive(Default)]
-pub struct Gold {
+pub(crate) struct Gold {
     /// The records before the first compaction.
-    pub prefix: String,
+    pub(crate) prefix: String,
     /// What the recorded compaction wrote.
-    pub real: Option<String>,
+    pub(crate) real: Option<String>,
     literals: BTreeSet<String>,
     again: BTreeSet<String>,
     commands: BTreeSet<String>,
@@ -47,7 +47,7 @@ enum Event {
 
 impl Gold {
     /// Reads a session; `None` where it holds too little.
-    pub fn of(text: &str) -> Option<Self> {
+    pub(crate) fn of(text: &str) -> Option<Self> {
         let mut gold = Self::default();
         let mut names = BTreeSet::new();
         let mut lines = text.lines();
@@ -155,7 +155,7 @@ impl Gold {
     }
 
     /// Kept and all, by class.
-    pub fn score(&self, shown: &Shown) -> Scores {
+    pub(crate) fn score(&self, shown: &Shown) -> Scores {
         let strings = |set: &BTreeSet<String>, kept: &dyn Fn(&str) -> bool| {
             (set.iter().filter(|text| kept(text)).count(), set.len())
         };

@@ -9,14 +9,14 @@ const LISTS: [&str; 5] = ["paths: ", "urls: ", "names: ", "numbers: ", "hashes: 
 const FILES: &str = "files: ";
 
 /// The text of a summary with everything its lists stand for.
-pub struct Shown {
+pub(crate) struct Shown {
     text: String,
     words: BTreeSet<String>,
 }
 
 impl Shown {
     /// A summary of ours.
-    pub fn of(summary: &str) -> Self {
+    pub(crate) fn of(summary: &str) -> Self {
         let mut text = String::new();
         for line in summary.lines() {
             let list = LISTS.iter().find_map(|name| line.strip_prefix(name));
@@ -41,14 +41,14 @@ impl Shown {
     }
 
     /// Text without lists.
-    pub fn plain(text: &str) -> Self {
+    pub(crate) fn plain(text: &str) -> Self {
         let words =
             text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect();
         Self { text: text.to_owned(), words }
     }
 
     /// Whether `literal` stands in it, and not as a part of a longer word.
-    pub fn has_literal(&self, literal: &str) -> bool {
+    pub(crate) fn has_literal(&self, literal: &str) -> bool {
         if literal.chars().all(is_word) {
             return self.words.contains(literal);
         }
@@ -63,7 +63,7 @@ impl Shown {
     }
 
     /// Whether `text` stands in it, white space at its ends aside.
-    pub fn has(&self, text: &str) -> bool {
+    pub(crate) fn has(&self, text: &str) -> bool {
         self.text.contains(text.trim())
     }
 }

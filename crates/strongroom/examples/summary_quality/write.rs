@@ -21,16 +21,16 @@ use testkit::memory_archive::MemoryArchive;
 use crate::Measured;
 
 /// A summary with what it cost.
-pub struct Written {
-    pub text: String,
-    pub tokens: u64,
-    pub budget: u64,
-    pub whole: u64,
-    pub seconds: f64,
+pub(crate) struct Written {
+    pub(crate) text: String,
+    pub(crate) tokens: u64,
+    pub(crate) budget: u64,
+    pub(crate) whole: u64,
+    pub(crate) seconds: f64,
 }
 
 /// The summary of `bytes` in so many thousandths of its tokens; `None` of what is no transcript.
-pub fn summary(text: &str, thousandths: u64) -> Measured<Option<Written>> {
+pub(crate) fn summary(text: &str, thousandths: u64) -> Measured<Option<Written>> {
     let Ok(transcript) = Transcript::from_bytes("session", text.as_bytes().to_vec(), None) else {
         return Ok(None);
     };

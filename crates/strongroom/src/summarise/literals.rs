@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use strongroom_core::summary::{Literal, SourceText, Sources as _};
+use strongroom_core::summary::{Literal, SourceText};
 use strongroom_core::transcript::Speaker;
 
 use super::scan::{Kind, scan};
