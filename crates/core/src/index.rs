@@ -186,8 +186,7 @@ impl Reader<'_, '_> {
                 continue;
             }
             return match (self.take('}'), depth) {
-                (true, 0) => Err(Malformed::Brace),
-                (false, 1..) => Err(Malformed::Brace),
+                (true, 0) | (false, 1..) => Err(Malformed::Brace),
                 (true, 1..) | (false, 0) => Ok(()),
             };
         }

@@ -32,7 +32,9 @@ type Scores = Vec<(usize, usize)>;
 
 fn main() -> Measured<()> {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let [dir] = arguments.as_slice() else { return Err("usage: summary_quality DIR".into()) };
+    let [dir, ..] = arguments.as_slice() else {
+        return Err("usage: summary_quality DIR [FILE TO SHOW]".into());
+    };
     let mut files: Vec<PathBuf> = Vec::new();
     collect(dir, &mut files)?;
     files.sort();
@@ -49,6 +51,9 @@ fn main() -> Measured<()> {
             if let Some(wanted) = std::env::args_os().nth(2) {
                 if file.ends_with(&wanted) {
                     println!("{}", written.text);
+                    gold.missed(&shown)
+                        .iter()
+                        .for_each(|(class, text)| println!("missed {name} {class} {text:?}"));
                 }
             }
             scores.entry((group.clone(), name)).or_default().push(gold.score(&shown));

@@ -222,8 +222,9 @@ impl Gathered {
 /// The text in which a reader finds the literals of an item.
 fn text_of(item: &Item) -> String {
     match &item.say {
-        Say::Line(parts) | Say::Chunk(parts) => Line { parts: parts.clone(), covers: Vec::new() }.render(),
-        Say::Word(parts) => Line { parts: parts.clone(), covers: Vec::new() }.render(),
+        Say::Line(parts) | Say::Chunk(parts) | Say::Word(parts) => {
+            Line { parts: parts.clone(), covers: Vec::new() }.render()
+        }
         Say::File(file) => file.path.text.clone(),
         Say::Literal(_, literal) => literal.text.clone(),
     }

@@ -102,7 +102,8 @@ impl Gold {
     fn result(&mut self, text: &str, failed: bool, shell: bool) {
         literals(text, true, &mut self.literals);
         if failed {
-            let first = text.lines().find(|line| !line.trim().is_empty());
+            // An exit code alone says little.
+            let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("Exit code"));
             self.failed.extend(first.filter(|line| line.len() <= ERROR_MAX).map(str::to_owned));
         }
         if shell {
@@ -152,6 +153,22 @@ impl Gold {
             }
             shown.insert(literal);
         }
+    }
+
+    /// Literals, failures and errors that are not kept.
+    pub(crate) fn missed(&self, shown: &Shown) -> Vec<(&'static str, &str)> {
+        let literals = self.literals.iter().filter(|text| !shown.has_literal(text));
+        let again = self.again.iter().filter(|text| !shown.has_literal(text));
+        let lines = self.failed.iter().chain(&self.errors).filter(|line| !shown.has(line));
+        let paths = self.paths.iter().filter(|text| !shown.has_literal(text));
+        let commands = self.commands.iter().filter(|text| !text.lines().all(|line| shown.has(line)));
+        literals
+            .map(|text| ("literal", text.as_str()))
+            .chain(again.map(|text| ("again", text.as_str())))
+            .chain(lines.map(|text| ("error", text.as_str())))
+            .chain(paths.map(|text| ("path", text.as_str())))
+            .chain(commands.map(|text| ("command", text.as_str())))
+            .collect()
     }
 
     /// Kept and all, by class.

@@ -241,10 +241,9 @@ impl Calls<'_> {
                 );
             } else if PATTERNS.contains(&leaf.pointer.as_str()) && text.len() <= ARGUMENT_BYTES_MAX {
                 any = true;
-                if let Some(quote) = self.texts.quote(span.ordinal, block.block.speaker, text) {
-                    if !self.again(span, Section::Searched, text) {
-                        self.push(span, Section::Searched, density::PATTERN, Say::Word(vec![quote]));
-                    }
+                let quote = self.texts.quote(span.ordinal, block.block.speaker, text);
+                if let Some(quote) = quote.filter(|_| !self.again(span, Section::Searched, text)) {
+                    self.push(span, Section::Searched, density::PATTERN, Say::Word(vec![quote]));
                 }
             } else if BODIES.contains(&leaf.pointer.as_str()) {
                 self.body(span, block.block.speaker, text);
@@ -311,20 +310,16 @@ impl Calls<'_> {
             span.content.blocks.iter().filter(|block| matches!(block.block.kind, BlockKind::Result(_)));
         for block in shown {
             if failed(span.examination.outcome) {
-                let lines = block.text.lines().filter(|line| !line.trim().is_empty());
-                // An exit code alone says little.
-                let bare = block.text.trim_start().starts_with("Exit code");
-                for line in lines.take(if bare { 2 } else { 1 }) {
+                for line in block.text.lines().filter(|line| !is_frame(line)).take(1) {
                     self.error(span, block.block.speaker, line, density::ERROR[0]);
                 }
             }
-            let own = span
-                .examination
-                .atoms
-                .iter()
-                .filter(|(at, atom)| *at == block.at && atom.kind == AtomKind::Error);
-            for (_, atom) in own.take(ERRORS_MAX) {
-                let line = block.text.get(atom.range.clone()).unwrap_or_default();
+            let own = span.examination.atoms.iter();
+            let own = own.filter(|(at, atom)| *at == block.at && atom.kind == AtomKind::Error);
+            let atoms = own.filter_map(|(_, atom)| block.text.get(atom.range.clone()));
+            let ran = !span.examination.programs.is_empty();
+            let lines = block.text.lines().filter(|line| ran && is_error(line));
+            for line in lines.take(ERRORS_MAX).chain(atoms.take(ERRORS_MAX)) {
                 self.error(span, block.block.speaker, line, density::ERROR[1]);
             }
         }
@@ -403,6 +398,52 @@ fn sign(span: &Reclaimed<'_>) -> (&'static str, u64) {
         Some(Certainty::Possible) => (" ? ", possible),
         None => (" $ ", reads),
     }
+}
+
+/// What lines begin with that harnesses put around an output; an exit code alone says little.
+const FRAME: &[&str] = &[
+    "Exit code",
+    "exit code",
+    "Chunk ID:",
+    "Wall time:",
+    "Process exited with code",
+    "Original token count:",
+    "Total output lines:",
+    "Output:",
+];
+
+fn is_frame(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || FRAME.iter().any(|start| line.starts_with(start))
+}
+
+/// What lines of an output begin with that tell of a failure.
+const ERRORS: &[&str] = &[
+    "error:",
+    "error[",
+    "error ",
+    "Error:",
+    "Error ",
+    "ERROR",
+    "fatal:",
+    "panic:",
+    "--- FAIL",
+    "FAIL",
+    "FAILED",
+    "Traceback",
+    "npm ERR!",
+    "npm error",
+    "thread '",
+    "Caused by:",
+];
+
+fn is_error(line: &str) -> bool {
+    let line = line.trim_start();
+    let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    ERRORS.iter().any(|start| line.starts_with(start))
+        || word.len() > 5
+            && word.ends_with("Error")
+            && line.get(word.len()..).is_some_and(|rest| rest.starts_with(':'))
 }
 
 pub(super) fn failed(outcome: Outcome) -> bool {

@@ -32,7 +32,10 @@ pub(super) fn scan(text: &str, found: &mut dyn FnMut(Kind, Range<usize>)) {
     for line in text.split_inclusive('\n') {
         let start = numbering(line);
         let own = line.get(start..).unwrap_or_default();
-        runs(own, &mut |run, place| Run { text: run, at: at + start + place, found }.read());
+        runs(own, &mut |run, place| {
+            let found_by_search = start + place == 0;
+            Run { text: run, at: at + start + place, found_by_search, found }.read();
+        });
         at += line.len();
     }
 }
@@ -47,8 +50,7 @@ fn numbering(line: &str) -> usize {
     let behind = line.get(indent + digits..).unwrap_or_default();
     let numbered = digits > 0 && ['→', '\t', ':', '-', '|'].iter().any(|&mark| behind.starts_with(mark));
     // A minus may join a date or an id.
-    let joined =
-        behind.starts_with(['-', ':']) && behind.bytes().nth(1).is_some_and(|byte| byte.is_ascii_digit());
+    let joined = behind.starts_with(['-', ':']) && behind.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
     if numbered && !joined { indent + digits } else { 0 }
 }
 
@@ -77,6 +79,8 @@ fn runs(line: &str, found: &mut dyn FnMut(&str, usize)) {
 struct Run<'t, 'f> {
     text: &'t str,
     at: usize,
+    /// At the beginning of a line a search writes file and line number.
+    found_by_search: bool,
     found: &'f mut dyn FnMut(Kind, Range<usize>),
 }
 
@@ -112,7 +116,7 @@ impl Run<'_, '_> {
             if digits && issue && own.len() <= 6 {
                 self.put(Kind::Identifier, start - 1, start + own.len());
             } else if !(digits && behind_path) {
-                behind_path = self.piece(own, start);
+                behind_path = self.piece(own, start) && self.found_by_search;
             }
             start += piece.len();
         }

@@ -3,7 +3,7 @@
 /// Worth of a token of each kind of line, in hundredths.
 pub(super) mod density {
     pub(in super::super) const FILE_CHANGED: u64 = 3_000;
-    pub(in super::super) const FILE_READ: u64 = 300;
+    pub(in super::super) const FILE_READ: u64 = 1_000;
     /// A command with a definite effect, one that may have effects, one that only reads.
     pub(in super::super) const COMMAND: [u64; 3] = [800, 200, 30];
     /// What a failed call said first; other lines that look like errors.
@@ -11,14 +11,14 @@ pub(super) mod density {
     pub(in super::super) const TODO: u64 = 600;
     pub(in super::super) const LAST_REPLY: u64 = 600;
     /// The beginning of one of the last replies, and the rest of it.
-    pub(in super::super) const LATE_REPLY: [u64; 2] = [400, 40];
-    pub(in super::super) const REPLY: [u64; 2] = [5, 3];
+    pub(in super::super) const LATE_REPLY: [u64; 2] = [400, 25];
+    pub(in super::super) const REPLY: [u64; 2] = [4, 2];
     pub(in super::super) const PATTERN: u64 = 150;
-    pub(in super::super) const VALUE: u64 = 160;
+    pub(in super::super) const VALUE: u64 = 100;
     /// Divided by what the literal costs, and doubled for each point.
-    pub(in super::super) const LITERAL: u64 = 150;
+    pub(in super::super) const LITERAL: u64 = 200;
     /// The newest state of a file, and older ones.
-    pub(in super::super) const EDIT: [u64; 2] = [20, 3];
+    pub(in super::super) const EDIT: [u64; 2] = [6, 2];
     /// The first chunks of a message of the user.
     pub(in super::super) const USER: [u64; 3] = [3_000, 800, 200];
     /// Later chunks fall from here by a fortieth each.
