@@ -4,9 +4,10 @@
 //! Every session is summarised up to its first recorded compaction, or whole, as if everything in it were reclaimable.
 //! What the recorded compaction kept is measured on the same prefix by the same reader.
 //!
-//! `cargo run --release -p strongroom --example summary_quality -- DIR`
+//! `cargo run --release -p strongroom --example summary_quality -- DIR [FILE TO SHOW]`
 #![expect(clippy::print_stdout, reason = "a measurement is printed")]
 #![expect(clippy::cast_precision_loss, reason = "measurements for people")]
+#![expect(clippy::indexing_slicing, reason = "a JSON value indexed by a name that it has not is null")]
 
 #[path = "summary_quality/gold.rs"]
 mod gold;
@@ -48,13 +49,11 @@ fn main() -> Measured<()> {
             let Some(written) = write::summary(&gold.prefix, budget)? else { continue };
             cost.add(&written);
             let shown = Shown::of(&written.text);
-            if let Some(wanted) = std::env::args_os().nth(2) {
-                if file.ends_with(&wanted) {
-                    println!("{}", written.text);
-                    gold.missed(&shown)
-                        .iter()
-                        .for_each(|(class, text)| println!("missed {name} {class} {text:?}"));
-                }
+            if std::env::args_os().nth(2).is_some_and(|wanted| file.ends_with(&wanted)) {
+                println!("{}", written.text);
+                gold.missed(&shown)
+                    .iter()
+                    .for_each(|(class, text)| println!("missed {name} {class} {text:?}"));
             }
             scores.entry((group.clone(), name)).or_default().push(gold.score(&shown));
         }

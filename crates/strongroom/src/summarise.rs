@@ -192,10 +192,20 @@ impl Gathered {
         longest(self.len(), guess, |count| self.size(count) <= allowance)
     }
 
-    /// What the first `count` items cost.
+    /// What the first `count` items cost: the lists as they are written, everything else by its parts.
     fn size(&self, count: usize) -> Tokens {
-        let text: String = self.lines(count).iter().map(|line| line.render() + "\n").collect();
-        tokens::count(&text)
+        let (listed, said): (Vec<&Item>, Vec<&Item>) =
+            self.chosen(count).partition(|item| matches!(item.say, Say::Literal(..) | Say::File(_)));
+        // The number of a span, and what is said of the parts of its text that are left out.
+        let around = |item: &Item| if matches!(item.say, Say::Chunk(_)) { 4 } else { 0 };
+        let parts: u64 = said.iter().map(|item| item.cost + around(item)).sum();
+        let mut sections: Vec<item::Section> = said.iter().map(|item| item.section).collect();
+        sections.sort_unstable();
+        sections.dedup();
+        let headings: Tokens = sections.iter().map(|section| tokens::count(section.heading())).sum();
+        let lists: String =
+            compose::lines(listed, &self.wholes).iter().map(|line| line.render() + "\n").collect();
+        Tokens(parts) + headings + tokens::count(&lists)
     }
 
     /// A draft of the first `count` items and the line that covers all spans.
@@ -207,15 +217,21 @@ impl Gathered {
     }
 
     fn lines(&self, count: usize) -> Vec<Line> {
+        compose::lines(self.chosen(count).collect(), &self.wholes)
+    }
+
+    /// The first `count` items without literals that stand in others of them.
+    fn chosen(&self, count: usize) -> impl Iterator<Item = &Item> {
         let chosen = || self.items.iter().zip(&self.holds).take(count);
         let is_literal = |item: &Item| matches!(item.say, Say::Literal(..));
         let said: BTreeSet<usize> = chosen()
             .filter(|(item, _)| !is_literal(item))
             .flat_map(|(_, holds)| holds.iter().copied())
             .collect();
-        let kept =
-            chosen().filter(|(item, holds)| !is_literal(item) || !holds.iter().all(|own| said.contains(own)));
-        compose::lines(kept.map(|(item, _)| item).collect(), &self.wholes)
+        let own = self.items.iter().zip(&self.holds).take(count);
+        let unsaid =
+            own.filter(move |(item, holds)| !is_literal(item) || !holds.iter().all(|own| said.contains(own)));
+        unsaid.map(|(item, _)| item)
     }
 }
 

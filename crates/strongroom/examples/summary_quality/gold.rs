@@ -136,7 +136,7 @@ impl Gold {
                     Event::Result { text, .. } => literals(&text, true, &mut own),
                     Event::Reply(text) | Event::Command(text) => self.use_again(&text, &mut shown),
                     Event::Call(fields) => {
-                        fields.iter().for_each(|(_, text)| self.use_again(text, &mut shown))
+                        fields.iter().for_each(|(_, text)| self.use_again(text, &mut shown));
                     }
                 }
                 shown.append(&mut own);

@@ -252,7 +252,7 @@ mod tests {
 
     fn literals(text: &str) -> Vec<(Kind, &str)> {
         let mut all = Vec::new();
-        scan(text, &mut |kind, range| all.push((kind, &text[range])));
+        scan(text, &mut |kind, range| all.push((kind, text.get(range).unwrap())));
         all
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use strongroom_core::evidence::AtomCounts;
-use strongroom_core::summary::{Literal, Part, SourceText, Sources, quote_fault, stands};
+use strongroom_core::summary::{Literal, Part, SourceText, Sources, imitates, quote_fault, stands};
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker};
 use strongroom_evidence::atom;
 use strongroom_evidence::content::SpanContent;
@@ -83,14 +83,18 @@ impl Texts {
         fault.is_none().then(|| Part::Quote { ordinal, speaker, text: text.to_owned() })
     }
 
-    /// Quotes of the lines of `text`, each but the first on a line of its own. A line that may not be quoted is named.
+    /// Quotes of the lines of `text`, which is one of the texts of the span or some whole lines of it; each but the
+    /// first stands on a line of its own. A whole line leaves nothing of its sentences behind, so that only what must
+    /// not be shown is left out, by name.
     pub(super) fn lines(&self, ordinal: u32, speaker: Speaker, text: &str) -> Vec<Part> {
         let mut parts = Vec::new();
         for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
             if !parts.is_empty() {
                 parts.push(Part::Words("\n "));
             }
-            parts.push(self.quote(ordinal, speaker, line).unwrap_or(Part::Words("[a line left out]")));
+            let shown = !self.hides(ordinal, line) && !imitates(line);
+            let quote = shown.then(|| Part::Quote { ordinal, speaker, text: line.to_owned() });
+            parts.push(quote.unwrap_or(Part::Words("[a line left out]")));
         }
         parts
     }
@@ -99,7 +103,7 @@ impl Texts {
     pub(super) fn literal(&self, literal: Literal) -> Option<Literal> {
         let listed =
             stands(&literal, self.texts(literal.ordinal)) && !self.hides(literal.ordinal, &literal.text);
-        (listed && !strongroom_core::summary::imitates(&literal.text)).then_some(literal)
+        (listed && !imitates(&literal.text)).then_some(literal)
     }
 }
 

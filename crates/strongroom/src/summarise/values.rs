@@ -95,7 +95,10 @@ mod tests {
     #[test]
     fn values_stand_behind_their_keys() {
         let found = |text: &str| -> Vec<String> {
-            pairs(text).into_iter().map(|(key, value)| format!("{}={}", &text[key], &text[value])).collect()
+            pairs(text)
+                .into_iter()
+                .map(|(key, value)| format!("{}={}", text.get(key).unwrap(), text.get(value).unwrap()))
+                .collect()
         };
         assert_eq!(
             found("port: 8080, \"retries\": \"15s\" max_len=1.5"),
