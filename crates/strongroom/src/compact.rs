@@ -189,7 +189,7 @@ impl Run<'_, '_> {
         let gated = deposited.judge(&demand, self.options.now);
         observe(Step::Judged);
         let report = report.judged(&gated, self.reading, self.traced);
-        let costs = Costs { reading: self.reading, traced: self.traced };
+        let costs = Costs { reading: self.reading, traced: self.traced, carried: self.carried.tokens() };
         let choice = choose(&costs, Selection::new(gated, origins), self.budget);
         let whole = self.reading.context_tokens();
         if let (Some(smallest), Unmet::Stop) =

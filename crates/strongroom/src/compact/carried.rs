@@ -13,6 +13,7 @@ use strongroom_core::vault::{BoundSpan, Location, Registry as _, Remains, Revisi
 use crate::custody::restore;
 use crate::lineage::Traced;
 use crate::reading::{ReadSpan, Reading};
+use crate::tokens::Tokens;
 use crate::transcript::Transcript;
 
 /// The spans carried over, with the transcripts that hold their originals.
@@ -90,6 +91,12 @@ impl CarriedReading<'_> {
     /// How many spans are carried over.
     pub(super) fn len(&self) -> usize {
         self.carried.spans.len()
+    }
+
+    /// About how many tokens the originals are, sent or not: a quarter of their bytes.
+    pub(super) fn tokens(&self) -> Tokens {
+        let spans = (0..self.len()).filter_map(|at| self.carried.spans.get(at)?.1.as_ref());
+        Tokens(spans.flat_map(|location| location.ranges.as_slice()).map(|range| range.len() / 4).sum())
     }
 
     /// The first number that no carried span has.

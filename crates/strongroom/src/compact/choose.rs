@@ -25,6 +25,8 @@ fn wanted(reclaimed: Tokens) -> Tokens {
 pub(super) struct Costs<'a, 'r> {
     pub(super) reading: &'r Reading<'a>,
     pub(super) traced: &'r Traced,
+    /// What the originals of spans carried over from earlier generations are worth.
+    pub(super) carried: Tokens,
 }
 
 /// What was chosen.
@@ -84,7 +86,7 @@ pub(super) fn choose(costs: &Costs<'_, '_>, selection: Selection, budget: Tokens
         *gains.entry(group).or_default() += gain;
     }
     let mut kept = costs.kept().0;
-    let mut reclaimed = Tokens(0);
+    let mut reclaimed = costs.carried;
     let mut taken: BTreeSet<u32> = BTreeSet::new();
     for (group, _) in own {
         if kept + wanted(reclaimed).0 <= budget.0 {
@@ -97,6 +99,7 @@ pub(super) fn choose(costs: &Costs<'_, '_>, selection: Selection, budget: Tokens
         }
     }
     let smallest = (kept + FRAME.0 > budget.0).then_some(Tokens(kept + FRAME.0));
-    let allowance = Tokens(budget.0.saturating_sub(kept).max(FRAME.0));
+    // A summary that costs more than half of what it stands for gains too little.
+    let allowance = Tokens(budget.0.saturating_sub(kept).max(FRAME.0).min(reclaimed.0 / 2));
     Choice { selection: selection.select(&taken), allowance, smallest }
 }
