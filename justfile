@@ -30,3 +30,7 @@ bench dir out="target/bench":
 # The table of docs/evidence-quality.md: what is missed, called wrongly, left open, and how fast, on ../shared and the transcripts below a directory.
 measure-evidence dir:
     cargo run -p xtask -- evidence-figures {{dir}}
+
+# What the built-in summary keeps of the sessions below a directory, and what recorded compactions kept: docs/summary-quality.md.
+measure-summaries dir:
+    cargo run --release -p strongroom --example summary_quality -- {{dir}}

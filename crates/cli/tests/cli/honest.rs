@@ -84,8 +84,8 @@ fn a_summary_opens_with_the_fixed_line_and_carries_pointer_counts_and_effects() 
     assert!(first.contains("strongroom ask") && first.contains("evidence_ask"), "{first}");
     assert!(summary.contains(report["pointer"].as_str().unwrap()), "{summary}");
     assert!(summary.contains("left out: "), "{summary}");
-    let command = summary.lines().find(|line| line.contains("billing-export.service")).unwrap();
-    assert!(command.contains(" ! ") && command.contains("[svc.state"), "{summary}");
+    let command = summary.lines().find(|line| line.contains("enable --now billing-export.service")).unwrap();
+    assert!(command.contains(" ! ") && command.contains("svc.state"), "{summary}");
     // The user's words and the standing constraint stand verbatim in the view.
     assert!(appended.contains("Never push to main, and do not touch anything under vendor/."));
     assert!(appended.contains("The export service must come back after a reboot as well"));
