@@ -242,7 +242,7 @@ pub fn without_pointers(summary: &str) -> String {
 
 /// How many calls a summary says that it stands for; `None` of a text that is none of Strongroom's summaries.
 pub fn declared_calls(summary: &str) -> Option<u64> {
-    let covered = summary.strip_prefix("[strongroom]")?.split_once("\ncovered:\n")?.1;
+    let covered = summary.strip_prefix("[strongroom]")?.split_once("\n## Covers\n")?.1;
     let lines = CALLS.as_ref()?.captures_iter(covered);
     Some(lines.filter_map(|line| line.get(1)?.as_str().parse::<u64>().ok()).sum())
 }

@@ -16,6 +16,12 @@ const QUERIES: [&str; 9] = [
     "list results \"unit 017\"",
 ];
 
+/// A third of the queries in turn, and all of them of the last generation: every question costs a process of its own.
+fn asked(generation: usize) -> impl Iterator<Item = &'static str> {
+    let own = (0..).zip(QUERIES).filter(move |(at, _)| generation == 9 || at % 3 == generation % 3);
+    own.map(|(_, query)| query)
+}
+
 /// What an answer says, without where it found it.
 fn essence(home: &Home, file: &str, query: &str) -> Value {
     let run = home.run(&["--json", "ask", query, "--in", file]);
@@ -60,7 +66,7 @@ fn openai_chat_answers_the_same_after_ten_compactions() {
         let body: Value = serde_json::from_str(&text).unwrap();
         compacted = body["messages"].as_array().unwrap().clone();
         let whole = home.write("full.json", json!({ "messages": full }).to_string());
-        for query in QUERIES {
+        for query in asked(generation) {
             let expected = essence(&home, whole.to_str().unwrap(), query);
             assert_eq!(essence(&home, "next.json", query), expected, "generation {generation}");
         }
@@ -122,7 +128,7 @@ fn claude_code_answers_the_same_after_ten_compactions() {
         let text = std::fs::read_to_string(home.path("next.jsonl")).unwrap();
         session = ClaudeSession::continued(&text);
         let whole = home.write("full.jsonl", &full.text);
-        for query in QUERIES {
+        for query in asked(generation) {
             let expected = essence(&home, whole.to_str().unwrap(), query);
             assert_eq!(essence(&home, "next.jsonl", query), expected, "generation {generation}");
         }
