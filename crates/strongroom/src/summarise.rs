@@ -17,7 +17,7 @@ mod texts;
 mod values;
 mod weights;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use strongroom_core::error::Result;
 use strongroom_core::gate::ReclaimForm;
@@ -119,6 +119,10 @@ pub struct Gathered {
     items: Vec<Item>,
     /// For each item the literals that a reader finds in it, and for a literal itself its own number.
     holds: Vec<Vec<usize>>,
+    /// About what the first items cost together, from none to all.
+    sums: Vec<u64>,
+    /// The number of literals.
+    literals: usize,
     wholes: compose::Wholes,
     cover: Vec<Line>,
 }
@@ -133,8 +137,10 @@ impl Gathered {
         items.extend(values::items(spans, texts, &flow));
         let mut holds: Vec<Vec<usize>> = items.iter().map(|item| literals.in_text(&text_of(item))).collect();
         let wholes = wholes(&items);
+        let said = items.len();
         items.extend(literals.items());
-        holds.extend((0..items.len() - holds.len()).map(|own| vec![own]));
+        let literals = items.len() - said;
+        holds.extend((0..literals).map(|own| vec![own]));
         let offers: Vec<Offer> = items
             .iter()
             .map(|item| Offer { half: item.half, density: item.density, cost: item.cost })
@@ -145,7 +151,12 @@ impl Gathered {
             ordered.extend(items.get(at).cloned());
             ordered_holds.extend(holds.get(at).cloned());
         }
-        Self { items: ordered, holds: ordered_holds, wholes, cover: compose::cover(spans) }
+        let costs = ordered.iter().scan(0, |sum, item: &Item| {
+            *sum += item.cost;
+            Some(*sum)
+        });
+        let sums = std::iter::once(0).chain(costs).collect();
+        Self { items: ordered, holds: ordered_holds, sums, literals, wholes, cover: compose::cover(spans) }
     }
 
     /// The summary with the most items whose message costs at most `allowance`; `write` drafts that many items and
@@ -183,13 +194,7 @@ impl Gathered {
 
     /// How many items can be said in `allowance` tokens, beside the line that covers all spans.
     fn fit(&self, allowance: Tokens) -> usize {
-        let mut sum = 0;
-        let within = self.items.iter().take_while(|item| {
-            sum += item.cost;
-            sum <= allowance.0
-        });
-        let guess = within.count();
-        longest(self.len(), guess, |count| self.size(count) <= allowance)
+        longest(&self.sums, allowance.0, |count| self.size(count).0)
     }
 
     /// What the first `count` items cost: the lists as they are written, everything else by its parts.
@@ -222,15 +227,16 @@ impl Gathered {
 
     /// The first `count` items without literals that stand in others of them.
     fn chosen(&self, count: usize) -> impl Iterator<Item = &Item> {
-        let chosen = || self.items.iter().zip(&self.holds).take(count);
+        let own = || self.items.iter().zip(&self.holds).take(count);
         let is_literal = |item: &Item| matches!(item.say, Say::Literal(..));
-        let said: BTreeSet<usize> = chosen()
-            .filter(|(item, _)| !is_literal(item))
-            .flat_map(|(_, holds)| holds.iter().copied())
-            .collect();
-        let own = self.items.iter().zip(&self.holds).take(count);
-        let unsaid =
-            own.filter(move |(item, holds)| !is_literal(item) || !holds.iter().all(|own| said.contains(own)));
+        let mut said = vec![false; self.literals];
+        for &held in own().filter(|(item, _)| !is_literal(item)).flat_map(|(_, holds)| holds) {
+            if let Some(said) = said.get_mut(held) {
+                *said = true;
+            }
+        }
+        let is_said = move |held: &usize| said.get(*held).copied().unwrap_or_default();
+        let unsaid = own().filter(move |(item, holds)| !is_literal(item) || !holds.iter().all(&is_said));
         unsaid.map(|(item, _)| item)
     }
 }

@@ -111,6 +111,11 @@ impl Gold {
             self.errors.extend(lines.take(10).map(str::to_owned));
             for found in VALUE.captures_iter(text) {
                 if let (Some(key), Some(value)) = (found.get(1), found.get(2)) {
+                    // `main.go:120:` is a place in a file.
+                    let before = text.get(..key.start()).and_then(|text| text.chars().next_back());
+                    if before.is_some_and(|c| "./-".contains(c)) {
+                        continue;
+                    }
                     self.values.insert((key.as_str().to_owned(), value.as_str().to_owned()));
                 }
             }

@@ -45,20 +45,38 @@ fn share(spent: u64, whole: u64) -> u64 {
     GO_ON + (GO_ON_ADDED * spent * 10 / whole.max(1)).min(GO_ON_ADDED)
 }
 
-/// The longest beginning of an order of `len` items for which `fits` holds, by bisection around `guess`.
-pub(super) fn longest(len: usize, guess: usize, mut fits: impl FnMut(usize) -> bool) -> usize {
-    let (mut fit, mut over) = (0, len + 1);
-    let near = len / 64 + 1;
-    for probe in [guess, guess.saturating_sub(near), guess + near] {
-        if probe > fit && probe < over {
-            if fits(probe) { fit = probe } else { over = probe }
+/// How much of an allowance may stay unused, as a divisor.
+const UNUSED: u64 = 200;
+
+/// A beginning of an order whose `size` is at most `allowance` and nearly it, or the longest such. `sums` estimates the
+/// sizes of all beginnings, from none to all items, up to a factor that changes slowly.
+pub(super) fn longest(sums: &[u64], allowance: u64, mut size: impl FnMut(usize) -> u64) -> usize {
+    let all = sums.len().saturating_sub(1);
+    let at = |count: usize| sums.get(count).copied().unwrap_or(u64::MAX);
+    let (mut fit, mut over) = ((0, 0), None);
+    for round in 1_u32.. {
+        let (count, own) = fit;
+        let end = over.map_or(all + 1, |(end, _)| end);
+        if count + 1 >= end || allowance - own <= allowance / UNUSED {
+            return count;
+        }
+        let room = u128::from(allowance - own);
+        let step = match over {
+            Some((end, beyond)) => u128::from(at(end) - at(count)) * room / u128::from(beyond - own).max(1),
+            None if own == 0 => room,
+            None => u128::from(at(count)) * room / u128::from(own),
+        };
+        let wanted = at(count).saturating_add(u64::try_from(step).unwrap_or(u64::MAX));
+        let near = sums.partition_point(|&sum| sum <= wanted).saturating_sub(1);
+        // A line through two points may come nearer from one side only.
+        let guess = if over.is_some() && round % 3 == 0 { count.midpoint(end) } else { near };
+        let probe = guess.clamp(count + 1, end - 1);
+        match size(probe) {
+            exact if exact <= allowance => fit = (probe, exact.max(own)),
+            exact => over = Some((probe, exact)),
         }
     }
-    while over - fit > 1 {
-        let probe = fit.midpoint(over);
-        if fits(probe) { fit = probe } else { over = probe }
-    }
-    fit
+    fit.0
 }
 
 #[cfg(test)]
@@ -97,8 +115,20 @@ mod tests {
         }
 
         #[test]
-        fn the_longest_beginning_is_found(len in 0..500usize, guess in 0..600usize, limit in 0..500usize) {
-            prop_assert_eq!(longest(len, guess, |probe| probe <= limit), limit.min(len));
+        fn a_beginning_that_nearly_fills_the_allowance_is_found(
+            costs in prop::collection::vec(0..90u64, 0..300),
+            percent in 20..180u64,
+            allowance in 0..9_000u64,
+        ) {
+            let mut sums = vec![0];
+            sums.extend(costs.iter().scan(0, |sum, cost| { *sum += cost; Some(*sum) }));
+            let size = |count: usize| sums[count] * percent / 100;
+            let mut probes = 0;
+            let found = longest(&sums, allowance, |count| { probes += 1; size(count) });
+            let all = sums.len() - 1;
+            prop_assert!(size(found) <= allowance);
+            prop_assert!(found == all || size(found + 1) > allowance || size(found) + allowance / UNUSED >= allowance);
+            prop_assert!(probes < 40, "{probes}");
         }
     }
 }

@@ -76,19 +76,23 @@ impl Calls<'_> {
     }
 
     fn push(&mut self, span: &Reclaimed<'_>, section: Section, density: u64, say: Say) {
-        let behind = self.flow.behind(span.ordinal);
-        let late = behind < 25 && section == Section::Errors;
         let parts = match &say {
             Say::Line(parts) | Say::Chunk(parts) | Say::Word(parts) => parts.as_slice(),
             Say::File(_) | Say::Literal(..) => &[],
         };
+        self.push_at(span, (section, cost(parts)), density, say);
+    }
+
+    fn push_at(&mut self, span: &Reclaimed<'_>, (section, cost): (Section, u64), density: u64, say: Say) {
+        let behind = self.flow.behind(span.ordinal);
+        let late = behind < 25 && section == Section::Errors;
         self.items.push(Item {
             section,
             half: if late { Half::GoOn } else { Half::Answer },
             order: (span.ordinal, u32::try_from(self.items.len()).unwrap_or(u32::MAX)),
             also: Vec::new(),
             density: weights::aged(density, behind),
-            cost: cost(parts),
+            cost,
             say,
         });
     }
@@ -254,11 +258,11 @@ impl Calls<'_> {
 
     /// The lines that an edit wrote.
     fn body(&mut self, span: &Reclaimed<'_>, speaker: Speaker, text: &str) {
-        for chunk in chunks(text) {
+        for (chunk, cost) in chunks(text) {
             let parts = self.texts.lines(span.ordinal, speaker, chunk);
             let worth = if self.flow.behind(span.ordinal) < 10 { density::EDIT[0] } else { density::EDIT[1] };
             if !parts.is_empty() {
-                self.push(span, Section::Edits, worth, Say::Chunk(parts));
+                self.push_at(span, (Section::Edits, cost), worth, Say::Chunk(parts));
             }
         }
     }
@@ -317,6 +321,7 @@ impl Calls<'_> {
             let own = span.examination.atoms.iter();
             let own = own.filter(|(at, atom)| *at == block.at && atom.kind == AtomKind::Error);
             let atoms = own.filter_map(|(_, atom)| block.text.get(atom.range.clone()));
+            let atoms = atoms.filter(|text| !is_frame(text));
             let ran = !span.examination.programs.is_empty();
             let lines = block.text.lines().filter(|line| ran && is_error(line));
             for line in lines.take(ERRORS_MAX).chain(atoms.take(ERRORS_MAX)) {

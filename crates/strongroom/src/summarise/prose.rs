@@ -2,7 +2,7 @@
 
 use strongroom_core::span::SpanKind;
 use strongroom_core::summary::Part;
-use strongroom_core::transcript::{BlockKind, Scalar, Speaker};
+use strongroom_core::transcript::{BlockKind, Scalar, Speaker, Visibility};
 
 use super::item::{Half, Item, Say, Section};
 use super::texts::Texts;
@@ -26,25 +26,18 @@ fn said(span: &Reclaimed<'_>, texts: &Texts, flow: &Flow, all: &mut Vec<Item>) {
     let mut number = 0;
     for block in &span.content.blocks {
         let speaker = block.block.speaker;
-        if !matches!(speaker, Speaker::User | Speaker::Assistant) {
+        let aside = block.block.visibility == Visibility::Aside;
+        if aside || !matches!(speaker, Speaker::User | Speaker::Assistant) {
             continue;
         }
-        for chunk in chunks(&block.text) {
+        for (chunk, cost) in chunks(&block.text) {
             let (section, half, density) = match speaker {
                 Speaker::User => user(span.ordinal, number, flow),
                 _ => reply(span.ordinal, number, flow),
             };
             let parts = texts.lines(span.ordinal, speaker, chunk);
             let order = (span.ordinal, number);
-            all.push(Item {
-                section,
-                half,
-                order,
-                also: Vec::new(),
-                density,
-                cost: cost(&parts),
-                say: Say::Chunk(parts),
-            });
+            all.push(Item { section, half, order, also: Vec::new(), density, cost, say: Say::Chunk(parts) });
             number += 1;
         }
     }
@@ -79,21 +72,28 @@ fn reply(ordinal: u32, number: u32, flow: &Flow) -> (Section, Half, u64) {
     (Section::Assistant, half, weights::aged(base, flow.behind(ordinal)))
 }
 
-/// Cuts `text` at line ends into parts of some tokens, small ones first; a line is never cut.
-pub(super) fn chunks(text: &str) -> Vec<&str> {
+/// Cuts `text` at line ends into parts of some tokens, small ones first, each with about what it costs; a line is never
+/// cut.
+pub(super) fn chunks(text: &str) -> Vec<(&str, u64)> {
     let mut all = Vec::new();
     let (mut start, mut end, mut held) = (0, 0, 0);
+    let mut push = |range: std::ops::Range<usize>, held: u64| {
+        let own = text.get(range).filter(|chunk| !chunk.trim().is_empty());
+        all.extend(own.map(|chunk| (chunk, held + 1)));
+        all.len()
+    };
+    let mut done = 0;
     for line in text.split_inclusive('\n') {
-        let limit = CHUNKS.get(all.len().min(CHUNKS.len() - 1)).copied().unwrap_or(u64::MAX);
+        let limit = CHUNKS.get(done.min(CHUNKS.len() - 1)).copied().unwrap_or(u64::MAX);
         let own = tokens::count(line).0;
         if held > 0 && held + own > limit {
-            all.extend(text.get(start..end).filter(|chunk| !chunk.trim().is_empty()));
+            done = push(start..end, held);
             (start, held) = (end, 0);
         }
         end += line.len();
         held += own;
     }
-    all.extend(text.get(start..).filter(|chunk| !chunk.trim().is_empty()));
+    push(start..text.len(), held);
     all
 }
 

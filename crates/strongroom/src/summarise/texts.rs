@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use strongroom_core::evidence::AtomCounts;
 use strongroom_core::summary::{Literal, Part, SourceText, Sources, imitates, quote_fault, stands};
-use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker};
+use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker, Visibility};
 use strongroom_evidence::atom;
 use strongroom_evidence::content::SpanContent;
 
@@ -19,6 +19,8 @@ pub(super) enum Origin {
     Block(BlockRef),
     /// An argument, by its place among those of the call in this block.
     Argument(BlockRef, usize),
+    /// A block that is never sent: it repeats what is, or holds what the agent never saw.
+    Aside,
 }
 
 #[derive(Debug, Default)]
@@ -53,17 +55,19 @@ impl Texts {
         Self { spans, secrets }
     }
 
-    /// The texts of a span with their places and origins.
+    /// The texts of a span that the agent had before it, with their places and origins.
     pub(super) fn each(&self, ordinal: u32) -> impl Iterator<Item = (usize, &SourceText, Origin)> {
         let span = self.spans.get(&ordinal);
         span.into_iter()
             .flat_map(|span| span.texts.iter().zip(&span.origins).zip(0..))
             .map(|((text, &origin), at)| (at, text, origin))
+            .filter(|(_, _, origin)| *origin != Origin::Aside)
     }
 
-    /// The number of bytes of all texts.
+    /// The number of bytes of all these texts.
     pub(super) fn len(&self) -> usize {
-        self.spans.values().flat_map(|span| &span.texts).map(|source| source.text.len()).sum()
+        let each = self.spans.keys().flat_map(|&ordinal| self.each(ordinal));
+        each.map(|(_, source, _)| source.text.len()).sum()
     }
 
     /// Whether `text`, of the span, would show a secret or a part of one.
@@ -119,12 +123,12 @@ impl Sources for Texts {
 
 fn texts(span: &Reclaimed<'_>) -> SpanTexts {
     let mut all = SpanTexts::default();
-    let mut push = |speaker: Speaker, text: &str, origin: Origin| {
-        all.texts.push(SourceText { speaker, text: text.to_owned() });
-        all.origins.push(origin);
-    };
     for block in &span.content.blocks {
-        let speaker = block.block.speaker;
+        let (speaker, aside) = (block.block.speaker, block.block.visibility == Visibility::Aside);
+        let mut push = |speaker: Speaker, text: &str, origin: Origin| {
+            all.texts.push(SourceText { speaker, text: text.to_owned() });
+            all.origins.push(if aside { Origin::Aside } else { origin });
+        };
         if let BlockKind::Call(call) = &block.block.kind {
             push(speaker, &call.tool, Origin::Tool);
         }

@@ -20,7 +20,7 @@ pub(super) mod density {
     /// The newest state of a file, and older ones.
     pub(in super::super) const EDIT: [u64; 2] = [6, 2];
     /// The first chunks of a message of the user.
-    pub(in super::super) const USER: [u64; 3] = [3_000, 800, 200];
+    pub(in super::super) const USER: [u64; 4] = [3_000, 800, 400, 200];
     /// Later chunks fall from here by a fortieth each.
     pub(in super::super) const USER_LATER: u64 = 20;
     /// What the last three messages of the user are worth, and the first, in hundredths.
