@@ -173,7 +173,8 @@ fn attachment(value: Value<'_>, pointer: String, speaker: Speaker) -> Block {
         .unwrap_or_default();
     let text = source
         .filter(|source| source.get("type").is_some_and(|kind| kind.is("text")))
-        .and_then(|source| source.get("data"));
+        .and_then(|source| source.get("data"))
+        .or_else(|| value.get("content"));
     let own = block(BlockKind::Attachment { media_type }, value, pointer, speaker);
     Block { text: text.and_then(Value::text_range).into_iter().collect(), ..own }
 }

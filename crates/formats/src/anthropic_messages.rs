@@ -84,7 +84,7 @@ fn field(value: Value<'_>, record: &mut Record, findings: &mut Vec<Finding>) {
 const RULES: Rules = Rules { violations, ..Rules::MESSAGES };
 
 /// Counts what the API would refuse, by rule.
-fn violations(index: &SourceIndex) -> BTreeMap<&'static str, usize> {
+pub(crate) fn violations(index: &SourceIndex) -> BTreeMap<&'static str, usize> {
     let mut found: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut count = |rule: &'static str, times: usize| *found.entry(rule).or_default() += times;
     let turns = turns(index);

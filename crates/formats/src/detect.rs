@@ -10,11 +10,13 @@ use strongroom_core::transcript::Bytes;
 
 use crate::anthropic_messages::AnthropicMessages;
 use crate::claude_code::ClaudeCode;
+use crate::cline::Cline;
 use crate::codex::Codex;
 use crate::document::DOCUMENT_BYTES_MAX;
 use crate::format::{Format, refuse_empty};
 use crate::gemini_cli::GeminiCli;
 use crate::genai::GenAiContents;
+use crate::goose::Goose;
 use crate::json::{Kind, Tape, Value};
 use crate::langchain::LangChain;
 use crate::lines::Lines;
@@ -35,6 +37,8 @@ pub fn all() -> impl Iterator<Item = &'static dyn Format> {
         &GenAiContents,
         &GeminiCli,
         &LangChain,
+        &Cline,
+        &Goose,
         &OpenHands,
         &Pi,
     ];
@@ -346,6 +350,12 @@ mod tests {
             (r#"[{"type":"reasoning","summary":[]}]"#, "openai-responses"),
             (r#"[{"role":"user","parts":[{"text":"hi"}]}]"#, "genai-contents"),
             (
+                r#"{"version":1,"agent":"lead","sessionId":"s","messages":[{"role":"user","content":"x"}]}"#,
+                "cline",
+            ),
+            (r#"[{"role":"user","ts":1,"content":[{"type":"text","text":"<task>x</task>"}]}]"#, "cline"),
+            (r#"{"working_dir":"/w","description":"d","message_count":0}"#, "goose"),
+            (
                 r#"[{"id":0,"source":"user","message":"hi","action":"message","args":{"content":"hi"}}]"#,
                 "openhands",
             ),
@@ -384,10 +394,6 @@ mod tests {
             (
                 "{\"uuid\":\"a\",\"parentUuid\":null,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"x\",\"systemPayload\":{}}\n{\"b\":1}",
                 "a Qwen Code session",
-            ),
-            (
-                r#"{"version":1,"agent":"lead","sessionId":"s","messages":[{"role":"user","content":"x"}]}"#,
-                "a Cline session",
             ),
             (
                 r#"[{"role":"user","content":"x"},{"role":"user","content":"<returncode>0</returncode>"}]"#,

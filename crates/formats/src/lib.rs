@@ -46,6 +46,10 @@ mod openai_responses;
 
 mod langchain;
 
+mod cline;
+
+mod goose;
+
 mod genai;
 
 mod gemini_cli;

@@ -1,9 +1,11 @@
 //! Formats that are read, by their looks: of a line of a log, and of a whole document.
 
 use super::unread::{Has, holds};
+use crate::cline::Cline;
 use crate::format::Format;
 use crate::gemini_cli::GeminiCli;
 use crate::genai::GenAiContents;
+use crate::goose::Goose;
 use crate::json::Value;
 use crate::langchain::LangChain;
 use crate::openai_responses::OpenAiResponses;
@@ -18,8 +20,13 @@ type Sign = (&'static dyn Format, &'static [Has]);
 /// Who causes an event of `OpenHands`.
 const EVENT_SOURCES: &[&str] = &["user", "agent", "environment", "hook"];
 
+/// Parts that only goose has.
+const GOOSE_PARTS: &[&str] = &["toolRequest", "toolResponse"];
+
 /// Lines of logs.
 const LINES: &[Sign] = &[
+    (&Goose, &[Path(&["working_dir"]), Path(&["description"])]),
+    (&Goose, &[Text(&["content", "*", "type"], GOOSE_PARTS)]),
     (&OpenHands, &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["kind"])]),
     (&OpenHands, &[Path(&["id"]), Text(&["source"], EVENT_SOURCES), Path(&["action"])]),
     (&OpenHands, &[Path(&["instance_id"]), Path(&["history", "*", "source"])]),
@@ -53,6 +60,9 @@ const MESSAGES: &[&str] =
 
 /// Whole documents.
 const DOCUMENTS: &[Sign] = &[
+    (&Cline, &[Path(&["sessionId"]), Path(&["agent"]), Path(&["messages"])]),
+    (&Cline, &[Path(&["*", "ts"]), Text(&["*", "role"], &["user", "assistant"])]),
+    (&Goose, &[Path(&["working_dir"]), Path(&["conversation"])]),
     (&OpenHands, &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "action"])]),
     (&OpenHands, &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "observation"])]),
     (&OpenHands, &[Text(&["*", "source"], EVENT_SOURCES), Path(&["*", "kind"])]),

@@ -46,7 +46,6 @@ const LINES: &[Sign] = &[
     },
     Sign { what: "a VS Code chat log", has: &[Path(&["kind"]), Path(&["v"])] },
     Sign { what: "a Kiro session", has: &[Path(&["kind"]), Text(&["version"], &["v1"])] },
-    Sign { what: "a goose session", has: &[Path(&["working_dir"]), Path(&["description"])] },
     Sign { what: "a JSON-RPC log", has: &[Path(&["jsonrpc"])] },
     Sign { what: "a recording of model responses", has: &[Path(&["method"]), Path(&["response"])] },
     Sign { what: "an OpenTelemetry log", has: &[Path(&["resourceSpans"])] },
@@ -102,9 +101,7 @@ const DOCUMENTS: &[Sign] = &[
     Sign { what: "a tau2 simulation", has: &[Path(&["task_id"]), Path(&["termination_reason"])] },
     Sign { what: "a list of tau-bench trajectories", has: &[Path(&["*", "traj"])] },
     Sign { what: "a LangGraph state", has: &[Path(&["values", "messages"])] },
-    Sign { what: "a Cline session", has: &[Path(&["sessionId"]), Path(&["agent"]), Path(&["messages"])] },
     Sign { what: "a Cline task", has: &[Path(&["*", "ts"]), Text(&["*", "type"], &["ask", "say"])] },
-    Sign { what: "a Roo Code task", has: &[Path(&["*", "ts"]), Path(&["*", "role"])] },
     Sign { what: "an Amp thread", has: &[Begins(&["id"], "T-"), Path(&["messages"])] },
     Sign {
         what: "a Hermes session",

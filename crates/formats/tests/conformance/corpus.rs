@@ -21,6 +21,9 @@ const FIXTURES: &[(&str, &[u8])] = &[
     ("genai-contents", include_bytes!("../fixtures/genai-contents.json")),
     ("langchain", include_bytes!("../fixtures/langchain-dict.json")),
     ("langchain", include_bytes!("../fixtures/langchain-lc.json")),
+    ("cline", include_bytes!("../fixtures/cline.json")),
+    ("cline", include_bytes!("../fixtures/cline-task.json")),
+    ("goose", include_bytes!("../fixtures/goose.jsonl")),
     ("openhands", include_bytes!("../fixtures/openhands-v0.json")),
     ("openhands", include_bytes!("../fixtures/openhands-v1.jsonl")),
     ("gemini-cli", include_bytes!("../fixtures/gemini-cli.json")),
@@ -50,6 +53,7 @@ const REAL: &[(&str, &str)] = &[
     ("anthropic-messages", "transcripts/derived/anthropic-messages"),
     ("openai-responses", "transcripts/derived/openai-responses"),
     ("pi", "transcripts/pi"),
+    ("cline", "transcripts/cline/cline__cline/sdk/packages/core/fixtures"),
     ("openhands", "transcripts/openhands-v0/All-Hands-AI__OpenHands/tests"),
     ("openhands", "transcripts/openhands-v0/All-Hands-AI__OpenHands/evaluation/benchmarks/multi_swe_bench"),
     ("openhands", "transcripts/openhands-v1/OpenHands__software-agent-sdk/tests/sdk"),
@@ -87,7 +91,7 @@ pub(crate) fn for_each_real(bytes_max: u64, visit: &mut dyn FnMut(&Sample)) {
             let is_transcript =
                 path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json");
             // An export of another tool that lies among the fixtures.
-            let other = path.ends_with("sample_session.json");
+            let other = path.ends_with("sample_session.json") || path.ends_with("session/session.json");
             if !is_transcript || other || std::fs::metadata(&path).unwrap().len() > bytes_max {
                 continue;
             }

@@ -446,3 +446,29 @@ fn gemini_checkpoints_of_the_program_replace_the_conversation() {
     assert!(read.1.records[3].blocks[1].copy_of.is_some());
     assert!(abandoned(&read.1).is_empty());
 }
+
+#[test]
+fn cline_texts_that_the_program_wrote_are_not_the_users_and_calls_in_text_are_holes() {
+    let bytes = include_bytes!("../fixtures/cline-task.json").to_vec();
+    let read = by_name("cline").unwrap().index(&bytes).unwrap();
+    let speakers: Vec<Speaker> = read.blocks().map(|(_, block)| block.speaker).collect();
+    let expected = [
+        Speaker::User,
+        Speaker::Harness,
+        Speaker::Assistant,
+        Speaker::Harness,
+        Speaker::User,
+        Speaker::Derived,
+        Speaker::Assistant,
+        Speaker::Assistant,
+        Speaker::Tool,
+        Speaker::Assistant,
+    ];
+    assert_eq!(speakers, expected);
+    assert!(matches!(read.records[1].blocks[0].kind, BlockKind::Opaque(_)));
+    assert_eq!(sent(&(bytes, read))[0], "The limit is three.");
+    let sample = crate::corpus::fixture("cline");
+    let read = sample.format.index(&sample.bytes).unwrap();
+    let summaries = read.blocks().filter(|(_, block)| block.kind == BlockKind::Summary).count();
+    assert_eq!((summaries, read.blocks().next().unwrap().1.speaker), (1, Speaker::User));
+}
