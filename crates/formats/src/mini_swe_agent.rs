@@ -18,6 +18,9 @@ const PATHS: Paths = &[&["*"], &["messages", "*"]];
 /// The words after three backticks that make a fence an action.
 const FENCES: [&str; 2] = ["mswea_bash_command", "bash"];
 
+/// What an action that names no tool runs in: a shell of its own.
+const SHELL: &str = "shell";
+
 /// Reads a trajectory.
 ///
 /// # Errors
@@ -136,7 +139,7 @@ impl Reader {
                 Some(text) => Arguments::Text(text.range),
                 None => Arguments::Json(action.range()),
             };
-            let facts = CallFacts { id: id.or(Some(own)), tool: "bash".to_owned(), arguments };
+            let facts = CallFacts { id: id.or(Some(own)), tool: SHELL.to_owned(), arguments };
             let pointer = format!("/extra/actions/{at}");
             record.blocks.push(block(BlockKind::Call(facts), action, pointer, Speaker::Assistant));
         }
@@ -216,7 +219,7 @@ fn fenced(content: Value<'_>, fence: &Fence, record: &mut Record) {
     let says = || (BlockKind::Text, Speaker::Assistant);
     push_said(&mut record.blocks, says(), inside, 0..whole.start, pointer);
     let arguments = Arguments::Text(ByteRange::new(script.start, script.end).shifted(inside.range.start()));
-    let facts = CallFacts { id: Some(record.pointer.clone()), tool: "bash".to_owned(), arguments };
+    let facts = CallFacts { id: Some(record.pointer.clone()), tool: SHELL.to_owned(), arguments };
     let call = (BlockKind::Call(facts), Speaker::Assistant);
     push_said(&mut record.blocks, call, inside, whole.clone(), pointer);
     if let Some(call) = record.blocks.last_mut() {

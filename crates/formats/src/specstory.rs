@@ -17,6 +17,12 @@ const BOX_END: &str = "</details></tool-use>";
 const NAME: &str = "data-tool-name=\"";
 /// What the harness says in place of the result of a write that the user refused.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use";
+/// Words around the path in what a tool that writes files says when it has done so.
+const WRITTEN: [(&str, &str); 3] = [
+    ("The file ", " has been updated"),
+    ("The file ", " has been created"),
+    ("File created successfully at: ", ""),
+];
 const THINKING: &str = "<think><details>";
 const THINKING_END: &str = "</details></think>";
 
@@ -197,11 +203,12 @@ fn tool(lines: &[Line<'_>], sections: &mut Sections) {
     let kind = first.text.strip_prefix(BOX).and_then(|rest| rest.split('"').next()).unwrap_or_default();
     let id = format!("line {}", first.number);
     let asked = quoted(rest).or_else(|| script(rest).filter(|_| kind == "shell"));
+    let wrote = if kind == "write" && asked.is_none() { written(rest) } else { None };
     let (range, used) = asked.map_or((None, 0), |(range, used)| (Some(range), used));
     let facts = CallFacts {
         id: Some(id.clone()),
         tool: name.to_owned(),
-        arguments: range.map_or(Arguments::Missing, Arguments::Plain),
+        arguments: range.or(wrote).map_or(Arguments::Missing, Arguments::Plain),
     };
     let whole = range.map_or(first.range, |range| ByteRange::new(first.range.start(), range.end()));
     let call = said(BlockKind::Call(facts), Speaker::Assistant, &[whole]);
@@ -256,6 +263,17 @@ fn quoted(lines: &[Line<'_>]) -> Option<(ByteRange, usize)> {
         }
     }
     None
+}
+
+/// The path that the tool says it wrote: exports often leave out what it was asked.
+fn written(lines: &[Line<'_>]) -> Option<ByteRange> {
+    lines.iter().rev().take(12).find_map(|line| {
+        WRITTEN.iter().find_map(|(before, behind)| {
+            let rest = line.text.strip_prefix(before)?;
+            let length = if behind.is_empty() { rest.trim_end().len() } else { rest.find(behind)? };
+            Some(line.part(before.len()..before.len() + length)).filter(|range| !range.is_empty())
+        })
+    })
 }
 
 /// The exit code in the header that Codex puts before an output.

@@ -210,10 +210,10 @@ fn mini_swe_agent_actions_are_calls_with_their_return_codes() {
     assert_eq!(
         runs(&bytes, &index),
         [
-            "/testbed bash String(\"python -m pytest -q te -> Returned Some(1) None",
+            "/testbed shell String(\"python -m pytest -q te -> Returned Some(1) None",
             "/testbed bash String(\"sed -i 's/level = 1/le -> Returned Some(0) None",
             "/testbed bash String(\"rm -f lamp/legacy.py\") -> Refused None None",
-            "/testbed bash String(\"ls -R /usr\") -> Returned Some(0) None",
+            "/testbed shell String(\"ls -R /usr\") -> Returned Some(0) None",
         ]
     );
     let cuts: Vec<usize> = results(&index).iter().map(|facts| facts.cuts.len()).collect();
@@ -359,6 +359,7 @@ fn a_specstory_export_names_nobody_behind_quoted_marks() {
             " Read String(\"/home/ida/lamp/cli.py\" -> Returned None None",
             " Edit String(\"/home/ida/lamp/cli.py\" -> Refused None None",
             " exec_command String(\"make test\\nmake lint\") -> Returned Some(2) None",
+            " Edit String(\"/home/ida/lamp/main.py -> Returned None None",
             " Bash String(\"cat export.md\") -> open",
         ]
     );
@@ -427,4 +428,19 @@ fn small_files_of_many_tools_are_named_right_or_not_at_all() {
     }
     println!("{named} files named, {unknown} not known");
     assert!(named > 4 * unknown, "{named} files named, {unknown} not known");
+}
+
+#[test]
+fn documents_that_are_cut_off_are_not_taken_for_another_format() {
+    for sample in
+        examples().iter().filter(|sample| sample.bytes.starts_with(b"{") || sample.bytes.starts_with(b"["))
+    {
+        for part in 2..10 {
+            let end = sample.bytes.len() * part / 10;
+            let prefix = sample.bytes[..end].to_vec();
+            if let Ok(format) = detect(&prefix) {
+                assert_eq!(format.name(), sample.format.name(), "{} cut off at {end}", sample.name);
+            }
+        }
+    }
 }
