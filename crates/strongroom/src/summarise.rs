@@ -68,8 +68,9 @@ impl Reclaimed<'_> {
 struct Flow {
     /// The percent of the text behind a span.
     behind: BTreeMap<u32, u64>,
-    /// Spans of the user and of the agent that say something, in order.
-    users: Vec<u32>,
+    /// Messages of the user, in order, each with its spans: what was pasted into it are spans of their own.
+    users: Vec<Vec<u32>>,
+    /// Spans of the agent that say something, in order.
     replies: Vec<u32>,
 }
 
@@ -83,29 +84,39 @@ impl Flow {
             let percent = whole.saturating_sub(before) * 100 / whole;
             behind.insert(span.ordinal, u64::try_from(percent).unwrap_or(100));
         }
-        let said_by = |speaker| {
-            let own = spans.iter().filter(|span| span.is_quotable() && span.is_said_by(speaker));
-            own.map(|span| span.ordinal).collect()
-        };
-        Self { behind, users: said_by(Speaker::User), replies: said_by(Speaker::Assistant) }
+        let said_by =
+            |speaker| spans.iter().filter(move |span| span.is_quotable() && span.is_said_by(speaker));
+        let record = |span: &Reclaimed<'_>| span.content.blocks.first().map(|block| block.at.record);
+        let users: Vec<&Reclaimed<'_>> = said_by(Speaker::User).collect();
+        let users = users.chunk_by(|one, two| record(one) == record(two));
+        let users = users.map(|spans| spans.iter().map(|span| span.ordinal).collect()).collect();
+        Self { behind, users, replies: said_by(Speaker::Assistant).map(|span| span.ordinal).collect() }
     }
 
     fn behind(&self, ordinal: u32) -> u64 {
         self.behind.get(&ordinal).copied().unwrap_or(100)
     }
 
+    /// Which message of the user a span is of.
+    fn message(&self, ordinal: u32) -> Option<usize> {
+        self.users.iter().position(|spans| spans.contains(&ordinal))
+    }
+
     fn is_first_user(&self, ordinal: u32) -> bool {
-        self.users.first() == Some(&ordinal)
+        self.users.first().is_some_and(|spans| spans.contains(&ordinal))
     }
 
     fn is_last_user(&self, ordinal: u32, count: usize) -> bool {
-        self.users.iter().rev().take(count).any(|&own| own == ordinal)
+        self.users.iter().rev().take(count).any(|spans| spans.contains(&ordinal))
     }
 
     fn is_last_reply(&self, ordinal: u32, count: usize) -> bool {
         self.replies.iter().rev().take(count).any(|&own| own == ordinal)
     }
 }
+
+/// How often a summary is written to come near to what it may cost.
+const WRITINGS: u32 = 4;
 
 /// What `parts` cost on a line, in tokens.
 fn cost(parts: &[Part]) -> u64 {
@@ -169,17 +180,28 @@ impl Gathered {
         allowance: Tokens,
         write: &dyn Fn(usize) -> Result<CheckedSummary>,
     ) -> Result<CheckedSummary> {
-        let size = |summary: &CheckedSummary| tokens::of_message(summary.text());
-        let mut frame = size(&write(0)?);
-        loop {
-            let count = self.fit(Tokens(allowance.0.saturating_sub(frame.0)));
-            let summary = write(count)?;
-            let over = size(&summary).0.saturating_sub(allowance.0);
-            if over == 0 || count == 0 {
-                return Ok(summary);
+        let size = |summary: &CheckedSummary| tokens::of_message(summary.text()).0;
+        let empty = write(0)?;
+        // What is not counted with the items.
+        let mut beside = i128::from(size(&empty));
+        let mut best = (0, empty);
+        for _ in 0..WRITINGS {
+            let room = (i128::from(allowance.0) - beside).clamp(0, i128::from(u64::MAX));
+            let count = self.fit(Tokens(u64::try_from(room).unwrap_or(u64::MAX)));
+            if count == best.0 {
+                break;
             }
-            frame += Tokens(over);
+            let summary = write(count)?;
+            let left = i128::from(allowance.0) - i128::from(size(&summary));
+            if left >= 0 && count > best.0 {
+                best = (count, summary);
+            }
+            if (0..=i128::from(allowance.0 / 100)).contains(&left) {
+                break;
+            }
+            beside -= left;
         }
+        Ok(best.1)
     }
 
     /// The number of items.

@@ -167,12 +167,14 @@ impl Gold {
         let lines = self.failed.iter().chain(&self.errors).filter(|line| !shown.has(line));
         let paths = self.paths.iter().filter(|text| !shown.has_literal(text));
         let commands = self.commands.iter().filter(|text| !text.lines().all(|line| shown.has(line)));
+        let words = self.prose.iter().flat_map(|text| text.lines()).filter(|line| !shown.has(line));
         literals
             .map(|text| ("literal", text.as_str()))
             .chain(again.map(|text| ("again", text.as_str())))
             .chain(lines.map(|text| ("error", text.as_str())))
             .chain(paths.map(|text| ("path", text.as_str())))
             .chain(commands.map(|text| ("command", text.as_str())))
+            .chain(words.map(|text| ("words", text)))
             .collect()
     }
 

@@ -12,6 +12,7 @@ use strongroom_evidence::tools::{self, Command};
 
 use super::item::{Half, Item, Say, Section};
 use super::prose::chunks;
+use super::scan::is_frame;
 use super::texts::{Origin, Texts};
 use super::weights::{self, COMMAND_TOKENS, density};
 use super::{Flow, Reclaimed, cost};
@@ -190,13 +191,12 @@ impl Calls<'_> {
             }
         }
         let outcome = span.examination.outcome;
-        if parts.is_empty() && failed(outcome) {
-            parts.push(Part::Words(" ["));
-        } else if !parts.is_empty() {
-            parts.push(Part::Words(" "));
+        let begun = !parts.is_empty();
+        if failed(outcome) || begun && outcome != Outcome::ReportedOk {
+            parts.extend([Part::Words(if begun { " " } else { " [" }), Part::Words(outcome.word())]);
         }
         if !parts.is_empty() {
-            parts.extend([Part::Words(outcome.word()), Part::Words("]")]);
+            parts.push(Part::Words("]"));
         }
         parts
     }
@@ -314,14 +314,17 @@ impl Calls<'_> {
             span.content.blocks.iter().filter(|block| matches!(block.block.kind, BlockKind::Result(_)));
         for block in shown {
             if failed(span.examination.outcome) {
-                for line in block.text.lines().filter(|line| !is_frame(line)).take(1) {
+                for line in
+                    block.text.lines().filter(|line| !line.trim().is_empty() && !is_frame(line)).take(1)
+                {
                     self.error(span, block.block.speaker, line, density::ERROR[0]);
                 }
             }
             let own = span.examination.atoms.iter();
             let own = own.filter(|(at, atom)| *at == block.at && atom.kind == AtomKind::Error);
             let atoms = own.filter_map(|(_, atom)| block.text.get(atom.range.clone()));
-            let atoms = atoms.filter(|text| !is_frame(text));
+            // A name alone is one of the code that was read.
+            let atoms = atoms.filter(|text| !is_frame(text) && text.contains(char::is_whitespace));
             let ran = !span.examination.programs.is_empty();
             let lines = block.text.lines().filter(|line| ran && is_error(line));
             for line in lines.take(ERRORS_MAX).chain(atoms.take(ERRORS_MAX)) {
@@ -403,23 +406,6 @@ fn sign(span: &Reclaimed<'_>) -> (&'static str, u64) {
         Some(Certainty::Possible) => (" ? ", possible),
         None => (" $ ", reads),
     }
-}
-
-/// What lines begin with that harnesses put around an output; an exit code alone says little.
-const FRAME: &[&str] = &[
-    "Exit code",
-    "exit code",
-    "Chunk ID:",
-    "Wall time:",
-    "Process exited with code",
-    "Original token count:",
-    "Total output lines:",
-    "Output:",
-];
-
-fn is_frame(line: &str) -> bool {
-    let line = line.trim();
-    line.is_empty() || FRAME.iter().any(|start| line.starts_with(start))
 }
 
 /// What lines of an output begin with that tell of a failure.

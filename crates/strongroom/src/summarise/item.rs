@@ -27,7 +27,7 @@ impl Section {
             Self::Now => "## Plan",
             Self::Files => "## Files (E edited, W written, R read [lines]; p{a b} = pa pb)",
             Self::Commands => {
-                "## Commands in order ($ reads, ! changes, ? may change; kind and outcome behind)"
+                "## Commands in order ($ reads, ! changes, ? may change; what [outcome: reported-ok unless said])"
             }
             Self::Errors => "## Errors",
             Self::Searched => "## Searched for",

@@ -1,5 +1,7 @@
 //! What was said: the words of the user, the plan, and what the agent found and decided.
 
+use std::collections::BTreeSet;
+
 use strongroom_core::span::SpanKind;
 use strongroom_core::summary::Part;
 use strongroom_core::transcript::{BlockKind, Scalar, Speaker, Visibility};
@@ -12,41 +14,75 @@ use crate::tokens;
 
 /// The items of everything said in `spans`.
 pub(super) fn items(spans: &[Reclaimed<'_>], texts: &Texts, flow: &Flow) -> Vec<Item> {
-    let mut all = Vec::new();
+    let mut said = Said { texts, flow, message: None, number: 0, known: BTreeSet::new(), items: Vec::new() };
     for span in spans.iter().filter(|span| span.is_quotable()) {
         if matches!(span.content.span.kind, SpanKind::Utterance | SpanKind::Derived) {
-            said(span, texts, flow, &mut all);
+            said.span(span);
         }
     }
-    all.extend(plan(spans, texts));
-    all
+    let mut items = said.items;
+    items.extend(plan(spans, texts));
+    items
 }
 
-fn said(span: &Reclaimed<'_>, texts: &Texts, flow: &Flow, all: &mut Vec<Item>) {
-    let mut number = 0;
-    for block in &span.content.blocks {
-        let speaker = block.block.speaker;
-        let aside = block.block.visibility == Visibility::Aside;
-        if aside || !matches!(speaker, Speaker::User | Speaker::Assistant) {
-            continue;
+/// The shortest chunk that is worth little when it is said again, in bytes.
+const REPEATED_MIN: usize = 200;
+
+struct Said<'a> {
+    texts: &'a Texts,
+    flow: &'a Flow,
+    /// The message that is read, and the number of its next chunk: what was pasted into it are spans of their own.
+    message: Option<usize>,
+    number: u32,
+    known: BTreeSet<String>,
+    items: Vec<Item>,
+}
+
+impl Said<'_> {
+    fn span(&mut self, span: &Reclaimed<'_>) {
+        let message = self.flow.message(span.ordinal);
+        if message.is_none() || message != self.message {
+            (self.message, self.number) = (message, 0);
         }
-        for (chunk, cost) in chunks(&block.text) {
-            let (section, half, density) = match speaker {
-                Speaker::User => user(span.ordinal, number, flow),
-                _ => reply(span.ordinal, number, flow),
-            };
-            let parts = texts.lines(span.ordinal, speaker, chunk);
-            let order = (span.ordinal, number);
-            all.push(Item { section, half, order, also: Vec::new(), density, cost, say: Say::Chunk(parts) });
-            number += 1;
+        for block in &span.content.blocks {
+            let speaker = block.block.speaker;
+            let aside = block.block.visibility == Visibility::Aside;
+            if aside || !matches!(speaker, Speaker::User | Speaker::Assistant) {
+                continue;
+            }
+            for (at, (chunk, cost)) in (0..).zip(chunks(&block.text)) {
+                let repeated = chunk.len() >= REPEATED_MIN && !self.known.insert(chunk.to_owned());
+                let (section, half, density) =
+                    match (speaker, repeated || block.block.kind == BlockKind::Paste) {
+                        (Speaker::User, false) => user(span.ordinal, self.number, self.flow),
+                        (Speaker::User, true) => {
+                            pasted(span.ordinal, if repeated { 1 } else { at }, self.flow)
+                        }
+                        _ => reply(span.ordinal, self.number, self.flow),
+                    };
+                let parts = self.texts.lines(span.ordinal, speaker, chunk);
+                let order = (span.ordinal, self.number);
+                let say = Say::Chunk(parts);
+                self.items.push(Item { section, half, order, also: Vec::new(), density, cost, say });
+                self.number += 1;
+            }
         }
     }
+}
+
+/// What a chunk is worth behind the first ones.
+fn later(number: u32) -> u64 {
+    (0..number.min(200)).fold(density::USER_LATER, |worth, _| worth * 39 / 40)
+}
+
+fn pasted(ordinal: u32, at: u32, flow: &Flow) -> (Section, Half, u64) {
+    let base = if at == 0 { density::PASTE } else { later(at) };
+    (Section::User, Half::Answer, weights::aged(base, flow.behind(ordinal)))
 }
 
 fn user(ordinal: u32, number: u32, flow: &Flow) -> (Section, Half, u64) {
     let at = usize::try_from(number).unwrap_or(usize::MAX);
-    let later = || (0..number.min(200)).fold(density::USER_LATER, |worth, _| worth * 39 / 40);
-    let base = density::USER.get(at).copied().unwrap_or_else(later);
+    let base = density::USER.get(at).copied().unwrap_or_else(|| later(number));
     let last = flow.is_last_user(ordinal, 3);
     let factor = if last {
         density::USER_LAST

@@ -26,11 +26,29 @@ const EXTENSIONS: &[&str] = &[
 /// What the ids of harnesses begin with.
 const HARNESS: &[&str] = &["toolu_", "call_", "req_", "msg_", "chatcmpl-"];
 
+/// What lines begin with that harnesses put around an output.
+const FRAME: &[&str] = &[
+    "Exit code",
+    "exit code",
+    "Chunk ID:",
+    "Wall time:",
+    "Process exited with code",
+    "Original token count:",
+    "Total output lines:",
+    "Output:",
+];
+
+/// Whether a harness wrote this line around an output.
+pub(super) fn is_frame(line: &str) -> bool {
+    let line = line.trim_start();
+    FRAME.iter().any(|start| line.starts_with(start))
+}
+
 /// Finds the literals of `text` in order; each stands whole between other characters.
 pub(super) fn scan(text: &str, found: &mut dyn FnMut(Kind, Range<usize>)) {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        let start = numbering(line);
+        let start = if is_frame(line) { line.len() } else { numbering(line) };
         let own = line.get(start..).unwrap_or_default();
         runs(own, &mut |run, place| {
             let found_by_search = start + place == 0;
@@ -69,8 +87,13 @@ fn runs(line: &str, found: &mut dyn FnMut(&str, usize)) {
         start += skip;
         let rest = bytes.get(start..).unwrap_or_default();
         let end = start + rest.iter().position(|&byte| !in_run(byte)).unwrap_or(rest.len());
-        if end - start >= 3 {
-            found(line.get(start..end).unwrap_or_default(), start);
+        // The letter of an escape like `\n` is no part of a word.
+        let escape = start > 0
+            && bytes.get(start - 1) == Some(&b'\\')
+            && matches!(rest.first(), Some(b'n' | b't' | b'r'));
+        let own = start + usize::from(escape);
+        if end - own >= 3 {
+            found(line.get(own..end).unwrap_or_default(), own);
         }
         start = end;
     }
@@ -113,6 +136,10 @@ impl Run<'_, '_> {
             let own = piece.trim_end_matches([':', '=', '?', '&', '%', '+', '@', '#']);
             let issue = start > 0 && self.text.as_bytes().get(start - 1) == Some(&b'#');
             let digits = !own.is_empty() && own.bytes().all(|byte| byte.is_ascii_digit());
+            if is_time(text.get(..start).unwrap_or_default(), own) {
+                start += piece.len();
+                continue;
+            }
             if digits && issue && own.len() <= 6 {
                 self.put(Kind::Identifier, start - 1, start + own.len());
             } else if !(digits && behind_path) {
@@ -202,6 +229,19 @@ fn start_of(piece: &str) -> usize {
     piece.len() - rest.len()
 }
 
+/// Whether `piece` goes on a time of day like `10:22:31.123` that began in `before`.
+fn is_time(before: &str, piece: &str) -> bool {
+    let two_digits = |text: &str| {
+        let mut bytes = text.bytes();
+        let own = bytes.by_ref().take(2).filter(u8::is_ascii_digit).count() == 2;
+        own && !bytes.next().is_some_and(|byte| byte.is_ascii_digit())
+    };
+    let hour = before
+        .strip_suffix(':')
+        .map_or("", |text| text.get(text.len().saturating_sub(2)..).unwrap_or_default());
+    two_digits(hour) && two_digits(piece)
+}
+
 fn is_file(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
         stem.len() >= 2
@@ -281,6 +321,9 @@ mod tests {
     fn numbers_that_a_tool_put_before_lines_are_left_out() {
         assert_eq!(literals("   120→let port = 8080;\n   121\tx"), [(Kind::Number, "8080")]);
         assert_eq!(literals("@@ -100,7 +100,9 @@ fn fooBar"), [(Kind::Identifier, "fooBar")]);
+        assert_eq!(literals("Chunk ID: 120d3a7\nWall time: 0.1773 seconds\nOutput:\nx"), []);
         assert_eq!(literals("2026-02-06"), []);
+        assert_eq!(literals("2026-02-06T10:22:31.123456Z and 10:22:31.5012"), []);
+        assert_eq!(literals("port:8080"), [(Kind::Number, "8080")]);
     }
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use strongroom_core::span::SpanKind;
 use strongroom_core::summary::{Literal, Part};
 
 use super::item::{Half, Item, Say, Section};
+use super::scan::is_frame;
 use super::texts::{Origin, Texts};
 use super::weights::{self, density};
 use super::{Flow, Reclaimed, cost};
@@ -19,10 +21,15 @@ pub(super) fn items(spans: &[Reclaimed<'_>], texts: &Texts, flow: &Flow) -> Vec<
     let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
     let mut items = Vec::new();
     for span in spans.iter().filter(|span| span.is_quotable()) {
+        let said = span.content.span.kind == SpanKind::Utterance;
         for (source, text, origin) in texts.each(span.ordinal) {
             if origin == Origin::Tool {
                 continue;
             }
+            let [observed, written] = density::VALUE;
+            let is_observed =
+                matches!(origin, Origin::Block(_)) && (said || !span.examination.programs.is_empty());
+            let worth = if is_observed { observed } else { written };
             for (key, value) in pairs(&text.text) {
                 let literal = |range: &Range<usize>| Literal {
                     text: text.text.get(range.clone()).unwrap_or_default().to_owned(),
@@ -41,7 +48,7 @@ pub(super) fn items(spans: &[Reclaimed<'_>], texts: &Texts, flow: &Flow) -> Vec<
                     half: Half::Answer,
                     order: (span.ordinal, u32::try_from(items.len()).unwrap_or(u32::MAX)),
                     also: Vec::new(),
-                    density: weights::aged(density::VALUE, flow.behind(span.ordinal)),
+                    density: weights::aged(worth, flow.behind(span.ordinal)),
                     cost: cost(&parts),
                     say: Say::Word(parts),
                 });
@@ -54,7 +61,9 @@ pub(super) fn items(spans: &[Reclaimed<'_>], texts: &Texts, flow: &Flow) -> Vec<
 /// The pairs of a text, each with the places of key and value.
 fn pairs(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let joints = memchr::memchr2_iter(b':', b'=', text.as_bytes());
-    joints.filter_map(|at| Some((key_before(text, at)?, value_behind(text, at + 1)?))).collect()
+    let pairs = joints.filter_map(|at| Some((key_before(text, at)?, value_behind(text, at + 1)?)));
+    let line = |at: usize| text.get(..at).map_or("", |text| text.rsplit('\n').next().unwrap_or_default());
+    pairs.filter(|(key, _)| !is_frame(line(key.end))).collect()
 }
 
 fn value_behind(text: &str, at: usize) -> Option<Range<usize>> {
@@ -105,6 +114,7 @@ mod tests {
             ["port=8080", "retries=15s", "max_len=1.5"]
         );
         assert_eq!(found("main.go:120 and at 10:22:31 a: b"), Vec::<String>::new());
+        assert_eq!(found("Original token count: 1371\ncount: 12"), ["count=12"]);
         assert_eq!(found("--timeout=300"), ["timeout=300"]);
     }
 }

@@ -5,23 +5,26 @@ pub(super) mod density {
     pub(in super::super) const FILE_CHANGED: u64 = 3_000;
     pub(in super::super) const FILE_READ: u64 = 1_000;
     /// A command with a definite effect, one that may have effects, one that only reads.
-    pub(in super::super) const COMMAND: [u64; 3] = [800, 200, 30];
+    pub(in super::super) const COMMAND: [u64; 3] = [1_200, 300, 30];
     /// What a failed call said first; other lines that look like errors.
-    pub(in super::super) const ERROR: [u64; 2] = [800, 300];
+    pub(in super::super) const ERROR: [u64; 2] = [2_000, 1_000];
     pub(in super::super) const TODO: u64 = 600;
     pub(in super::super) const LAST_REPLY: u64 = 600;
     /// The beginning of one of the last replies, and the rest of it.
     pub(in super::super) const LATE_REPLY: [u64; 2] = [400, 25];
     pub(in super::super) const REPLY: [u64; 2] = [4, 2];
     pub(in super::super) const PATTERN: u64 = 150;
-    pub(in super::super) const VALUE: u64 = 100;
+    /// A value that a command printed or that was said, and one in the text of a file or call.
+    pub(in super::super) const VALUE: [u64; 2] = [320, 80];
     /// Divided by what the literal costs, and doubled for each point.
     pub(in super::super) const LITERAL: u64 = 200;
     /// The newest state of a file, and older ones.
     pub(in super::super) const EDIT: [u64; 2] = [6, 2];
     /// The first chunks of a message of the user.
     pub(in super::super) const USER: [u64; 4] = [3_000, 800, 400, 200];
-    /// Later chunks fall from here by a fortieth each.
+    /// The beginning of something that was pasted.
+    pub(in super::super) const PASTE: u64 = 150;
+    /// Later chunks, and those of what is repeated, fall from here by a fortieth each.
     pub(in super::super) const USER_LATER: u64 = 20;
     /// What the last three messages of the user are worth, and the first, in hundredths.
     pub(in super::super) const USER_LAST: u64 = 200;
