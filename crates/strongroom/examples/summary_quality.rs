@@ -1,7 +1,8 @@
 //! Measures what the built-in summary keeps of real sessions, at 3.2 % and 10 % of their tokens, with an extractor that
 //! is not the summariser's: regular expressions over the fields of the JSON records.
 //!
-//! Every session is summarised up to its first recorded compaction, or whole, as if everything in it were reclaimable.
+//! Every session of at least 20,000 tokens is summarised up to its first recorded compaction, or whole, as if everything
+//! in it were reclaimable. What an abandoned branch holds is not measured: the agent does not have it.
 //! What the recorded compaction kept is measured on the same prefix by the same reader.
 //!
 //! `cargo run --release -p strongroom --example summary_quality -- DIR [FILE TO SHOW]`
@@ -43,7 +44,7 @@ fn main() -> Measured<()> {
     let mut cost = Cost::default();
     for file in &files {
         let text = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
-        let Some(gold) = Gold::of(&text) else { continue };
+        let Some(gold) = Gold::of(&text)? else { continue };
         let group = group(file);
         for (budget, name) in BUDGETS.into_iter().zip(["3.2 %", "10 %"]) {
             let Some(written) = write::summary(&gold.prefix, budget)? else { continue };

@@ -365,7 +365,7 @@ impl Run<'_, '_> {
     ) -> Result<CheckedSummary> {
         let spans = self.reclaimed(selection);
         let texts = Texts::of(&spans);
-        let gathered = Gathered::of(&spans, &texts);
+        let gathered = Gathered::of(&spans, &texts, self.options.policy.going_on()?);
         let remaining: Vec<String> = subject.remaining.iter().map(|span| span.rendering.clone()).collect();
         let kept = report::kept(selection.gated());
         let write = |count: usize| {

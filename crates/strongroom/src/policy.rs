@@ -7,6 +7,7 @@
 //! narrative = "free"          # or "demanded"
 //! grace = "1d"                # how long after the end of its retention an original may be deleted
 //! may-delete = false          # whether `gc --act` may delete without being told so each time
+//! going-on = "15%..20%"       # the least share of a summary for what is needed to go on; see `GoingOn`
 //!
 //! [[retention-rule]]
 //! source = "**/scratch/**"
@@ -46,12 +47,29 @@ struct PolicyFile {
     grace: Option<String>,
     #[serde(default)]
     may_delete: bool,
+    going_on: Option<String>,
     #[serde(default)]
     retention_rule: Vec<RetentionRule>,
     #[serde(default)]
     waiver: Vec<WaiverRule>,
     #[serde(default)]
     hold: Vec<HoldRule>,
+}
+
+/// The least share of a summary, in percent, that goes to what is needed to go on with the work: the plan, the last words
+/// of both, files that were changed, late failures. The rest goes to what is worth most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GoingOn {
+    /// Of a summary that is hardly any share of its originals.
+    pub smallest: u64,
+    /// Of one that is a tenth of its originals or more; in between it grows evenly.
+    pub tenth: u64,
+}
+
+impl Default for GoingOn {
+    fn default() -> Self {
+        Self { smallest: 15, tenth: 20 }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -115,6 +133,7 @@ impl Policy {
         // Every value is read once here, so that a later look-up cannot fail.
         policy.demand("").map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         policy.grace().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
+        policy.going_on().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         policy.check_rules().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         Ok(policy)
     }
@@ -190,6 +209,14 @@ impl Policy {
         self.file.may_delete
     }
 
+    /// What of a summary goes to going on.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the value cannot be read.
+    pub fn going_on(&self) -> Result<GoingOn> {
+        self.file.going_on.as_deref().map_or_else(|| Ok(GoingOn::default()), going_on)
+    }
+
     /// How long originals of the source named `source` are kept when they are deposited at `now`.
     ///
     /// # Errors
@@ -226,6 +253,19 @@ pub fn keep(text: &str, now: Timestamp) -> Result<Retention> {
     retention(text, now)
 }
 
+/// Reads `15%` or `15%..20%`.
+fn going_on(text: &str) -> Result<GoingOn> {
+    let percent = |text: &str| {
+        let number = text.trim().strip_suffix('%').and_then(|digits| digits.parse::<u64>().ok());
+        number.filter(|&number| number <= 100).ok_or_else(|| {
+            Error::invalid_input(format!("going-on: {text:?} is no share; give one like 15% or 15%..20%"))
+        })
+    };
+    let (smallest, tenth) = text.split_once("..").unwrap_or((text, text));
+    let (smallest, tenth) = (percent(smallest)?, percent(tenth)?);
+    Ok(GoingOn { smallest, tenth: tenth.max(smallest) })
+}
+
 /// Reads `180d`, `12h`, `30m`, `2s` or `500ms`.
 fn duration(text: &str) -> Result<Duration> {
     const UNITS: [(&str, i64); 5] =
@@ -254,6 +294,7 @@ mod tests {
             latency = "500ms"
             narrative = "demanded"
             retention = "90d"
+            going-on = "10%..30%"
             [[retention-rule]]
             source = "**/scratch/**"
             keep = "1d"
@@ -274,6 +315,8 @@ mod tests {
         assert_eq!(demand.horizon, Duration::from_days(30));
         assert_eq!(demand.latency_ms_max, 500);
         assert_eq!(demand.waivers.len(), 1);
+        assert_eq!(policy.going_on().unwrap(), GoingOn { smallest: 10, tenth: 30 });
+        assert_eq!(Policy::default().going_on().unwrap(), GoingOn { smallest: 15, tenth: 20 });
         assert_eq!(policy.demand("/a/held/s.jsonl").unwrap().hold.as_deref(), Some("audit"));
         assert!(policy.demand("/a/other.jsonl").unwrap().waivers.is_empty());
         let now = Timestamp::from_ms(0);
@@ -287,6 +330,8 @@ mod tests {
         for (text, why) in [
             ("horizon = \"soon\"", "length of time"),
             ("colour = 1", "colour"),
+            ("going-on = \"120%\"", "no share"),
+            ("going-on = \"half\"", "no share"),
             ("[[waiver]]\nid=\"W\"\nauthor=\"\"\nreason=\"x\"\ncovers=\"source\"", "author"),
             ("[[waiver]]\nid=\"W\"\nauthor=\"a\"\nreason=\"x\"\ncovers=\"all\"", "none of"),
             ("[[hold]]\nreason=\"x\"\nsource=\"a[\"", "source"),

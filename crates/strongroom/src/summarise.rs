@@ -28,6 +28,7 @@ use strongroom_core::transcript::Speaker;
 use strongroom_evidence::content::SpanContent;
 use strongroom_evidence::examine::Examination;
 
+use crate::policy::GoingOn;
 use crate::tokens::{self, Tokens};
 
 use allocate::{Offer, longest, order};
@@ -139,8 +140,8 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Gathers from `spans`, whose texts are `texts`.
-    pub fn of(spans: &[Reclaimed<'_>], texts: &Texts) -> Self {
+    /// Gathers from `spans`, whose texts are `texts`, with at least `least` for going on.
+    pub fn of(spans: &[Reclaimed<'_>], texts: &Texts, least: GoingOn) -> Self {
         let flow = Flow::of(spans, texts);
         let literals = Literals::of(spans, texts, &flow);
         let mut items = prose::items(spans, texts, &flow);
@@ -158,7 +159,7 @@ impl Gathered {
             .collect();
         let whole = u64::try_from(texts.len() / 4).unwrap_or(u64::MAX);
         let (mut ordered, mut ordered_holds) = (Vec::new(), Vec::new());
-        for at in order(&offers, whole) {
+        for at in order(&offers, whole, least) {
             ordered.extend(items.get(at).cloned());
             ordered_holds.extend(holds.get(at).cloned());
         }
@@ -196,7 +197,7 @@ impl Gathered {
             if left >= 0 && count > best.0 {
                 best = (count, summary);
             }
-            if (0..=i128::from(allowance.0 / 100)).contains(&left) {
+            if (0..=i128::from(allowance.0 / 50)).contains(&left) {
                 break;
             }
             beside -= left;

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::Scores;
 use crate::reader::Shown;
+use crate::{Measured, Scores, write};
 
 /// What is measured, in the order of the columns.
 pub(crate) const CLASSES: [&str; 8] =
@@ -46,11 +46,13 @@ enum Event {
 }
 
 impl Gold {
-    /// Reads a session; `None` where it holds too little.
-    pub(crate) fn of(text: &str) -> Option<Self> {
+    /// Reads a session: of the records before its first compaction those that the agent still has; `None` where it
+    /// holds too little.
+    pub(crate) fn of(text: &str) -> Measured<Option<Self>> {
         let mut gold = Self::default();
         let mut names = BTreeSet::new();
         let mut lines = text.lines();
+        let mut before = Vec::new();
         let mut end = false;
         for line in lines.by_ref() {
             let events = events(line, &mut names);
@@ -61,14 +63,18 @@ impl Gold {
                 end = true;
                 break;
             }
-            events.iter().for_each(|event| gold.add(event));
+            before.push(events);
             gold.prefix.push_str(line);
             gold.prefix.push('\n');
+        }
+        let sent = write::sent(&gold.prefix)?;
+        for (_, events) in (1..).zip(&before).filter(|(line, _)| sent.contains(line)) {
+            events.iter().for_each(|event| gold.add(event));
         }
         if end {
             gold.follow(lines, &mut names);
         }
-        (gold.prefix.len() > 20_000 && !gold.literals.is_empty()).then_some(gold)
+        Ok(Some(gold).filter(|gold| !gold.literals.is_empty()))
     }
 
     fn add(&mut self, event: &Event) {
@@ -380,6 +386,7 @@ patterns! {
     DECIMAL = r"\bv?\d+(?:\.\d+)+\b";
     NUMBER = r"\b\d{3,}\b";
     NUMBERED = r"^\s*\d+(?:→|\t)|^(?:[\w./-]+:)?\d+[:-]|^@@ [^@]*@@|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.Z+-]*)?";
+    ESCAPE = r"\\[ntr]";
     HARNESS = r"\b(?:toolu_|call_|chatcmpl-|req_|msg_)\w+";
     EFFECT = r"\bgit (?:-C \S+ )?(?:commit|push|add|checkout|switch|rebase|merge|reset|stash|tag|rm|mv|restore|cherry-pick|revert|worktree add|clean)\b|(?:^|[;&|]\s*)(?:sudo )?(?:rm|mv|cp|mkdir|touch|chmod|ln|tee|kill|pkill|systemctl|docker) |\b(?:npm|pnpm|yarn|bun) (?:i|install|add|publish|link)\b|\bpip install|\bgo (?:install|get|mod tidy)|\bsed -i|\bgh (?:pr|issue|release) (?:create|merge|edit|close|comment)|[^0-9&>=-]>{1,2}\s*[\w/.~$]+\.\w";
     ERROR = r"^\s*(?:[Ee]rror\b|ERROR\b|fatal:|panic:|--- FAIL|FAIL\b|FAILED\b|Traceback|[A-Z]\w*Error:|npm ERR!)";
@@ -392,6 +399,7 @@ patterns! {
 fn literals(text: &str, result: bool, all: &mut BTreeSet<String>) {
     for line in text.lines() {
         let mut rest = HARNESS.replace_all(line, " ").into_owned();
+        rest = ESCAPE.replace_all(&rest, " ").into_owned();
         if result {
             rest = NUMBERED.replace_all(&rest, " ").into_owned();
         }

@@ -1,8 +1,9 @@
 //! A summary of everything in a session, in custody of an archive in memory.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-use strongroom::policy::Policy;
+use strongroom::policy::{GoingOn, Policy};
 use strongroom::reading::{ReadSpan, Reading};
 use strongroom::summarise::{Gathered, Reclaimed, Texts};
 use strongroom::time::Timestamp;
@@ -15,6 +16,7 @@ use strongroom_core::judge::GatedPlan;
 use strongroom_core::plan::{Candidate, Plan, Wanted};
 use strongroom_core::span::SpanKind;
 use strongroom_core::summary::check;
+use strongroom_core::transcript::{Block, Visibility};
 use strongroom_core::vault::{Location, Piece, Retention, Revision};
 use testkit::memory_archive::MemoryArchive;
 
@@ -27,6 +29,22 @@ pub(crate) struct Written {
     pub(crate) budget: u64,
     pub(crate) whole: u64,
     pub(crate) seconds: f64,
+}
+
+/// The smallest session that is measured, in tokens: 3.2 % of less hold hardly more than what every summary says.
+const WHOLE_MIN: u64 = 20_000;
+
+/// The lines of which the agent has something before it; none of what is no transcript or is very short.
+pub(crate) fn sent(text: &str) -> Measured<BTreeSet<u32>> {
+    let Ok(transcript) = Transcript::from_bytes("session", text.as_bytes().to_vec(), None) else {
+        return Ok(BTreeSet::new());
+    };
+    if Reading::of(&transcript)?.context_tokens().0 < WHOLE_MIN {
+        return Ok(BTreeSet::new());
+    }
+    let sent = |block: &Block| block.visibility == Visibility::Context;
+    let records = transcript.index().records.iter().filter(|record| record.blocks.iter().any(sent));
+    Ok(records.filter_map(|record| record.line).collect())
 }
 
 /// The summary of `bytes` in so many thousandths of its tokens; `None` of what is no transcript.
@@ -56,7 +74,7 @@ pub(crate) fn summary(text: &str, thousandths: u64) -> Measured<Option<Written>>
         })
         .collect();
     let texts = Texts::of(&reclaimed);
-    let gathered = Gathered::of(&reclaimed, &texts);
+    let gathered = Gathered::of(&reclaimed, &texts, GoingOn::default());
     let write = |count: usize| {
         check(&gathered.draft(count, Vec::new()), &gated, tag, "without end", &texts)
             .map_err(|faults| strongroom::Error::bug(format!("{faults:?}")))

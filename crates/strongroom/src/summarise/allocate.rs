@@ -1,7 +1,7 @@
 //! Which items are said: an order in which every beginning is a good choice. It knows numbers only.
 
 use super::item::Half;
-use super::weights::{GO_ON, GO_ON_ADDED};
+use crate::policy::GoingOn;
 
 /// What the allocation knows of an item.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub(super) struct Offer {
 /// its share would fall short. A larger budget takes more of the same order and so contains a smaller one.
 ///
 /// `whole` is the size of the originals in tokens.
-pub(super) fn order(offers: &[Offer], whole: u64) -> Vec<usize> {
+pub(super) fn order(offers: &[Offer], whole: u64, least: GoingOn) -> Vec<usize> {
     let ranked = |half: Half| {
         let mut own: Vec<(usize, &Offer)> =
             (0..).zip(offers).filter(|(_, offer)| offer.half == half).collect();
@@ -26,7 +26,7 @@ pub(super) fn order(offers: &[Offer], whole: u64) -> Vec<usize> {
     let (mut spent, mut spent_go_on) = (0, 0);
     let mut order = Vec::with_capacity(offers.len());
     loop {
-        let behind = spent_go_on * 1_000 < share(spent, whole) * spent;
+        let behind = spent_go_on * 1_000 < share(spent, whole, least) * spent;
         let first = match (go_on.peek(), answer.peek()) {
             (Some((_, one)), Some((_, two))) => behind || one.density >= two.density,
             (Some(_), None) => true,
@@ -41,8 +41,9 @@ pub(super) fn order(offers: &[Offer], whole: u64) -> Vec<usize> {
 }
 
 /// The least share of what serves going on, in thousandths, of `spent` tokens for originals of `whole`.
-fn share(spent: u64, whole: u64) -> u64 {
-    GO_ON + (GO_ON_ADDED * spent * 10 / whole.max(1)).min(GO_ON_ADDED)
+fn share(spent: u64, whole: u64, least: GoingOn) -> u64 {
+    let added = least.tenth.saturating_sub(least.smallest) * 10;
+    least.smallest * 10 + (added * spent * 10 / whole.max(1)).min(added)
 }
 
 /// How much of an allowance may stay unused, as a divisor.
@@ -96,7 +97,7 @@ mod tests {
                     Offer { half: if go_on { Half::GoOn } else { Half::Answer }, density, cost }
                 })
                 .collect();
-            let order = order(&offers, 10_000);
+            let order = order(&offers, 10_000, GoingOn::default());
             let mut sorted = order.clone();
             sorted.sort_unstable();
             prop_assert_eq!(sorted, (0..offers.len()).collect::<Vec<_>>());
@@ -110,7 +111,7 @@ mod tests {
                     go_on += offer.cost;
                     left -= 1;
                 }
-                prop_assert!(left == 0 || (go_on + largest) * 1_000 >= GO_ON * spent);
+                prop_assert!(left == 0 || (go_on + largest) * 100 >= GoingOn::default().smallest * spent);
             }
         }
 

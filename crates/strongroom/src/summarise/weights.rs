@@ -64,8 +64,3 @@ pub(super) mod points {
     /// It is anything but a hash or a random id, which lose the point that all others have.
     pub(in super::super) const NAMED: u32 = 1;
 }
-
-/// The share of a summary that goes at least to what is needed to go on, in thousandths: of one of hardly any size,
-/// and what is added up to a tenth of the originals.
-pub(super) const GO_ON: u64 = 150;
-pub(super) const GO_ON_ADDED: u64 = 50;
