@@ -96,15 +96,16 @@ fn user(ordinal: u32, number: u32, flow: &Flow) -> (Section, Half, u64) {
 }
 
 fn reply(ordinal: u32, number: u32, flow: &Flow) -> (Section, Half, u64) {
-    let [first, rest] = if flow.is_last_reply(ordinal, 1) {
-        [density::LAST_REPLY; 2]
+    let worths: &[u64] = if flow.is_last_reply(ordinal, 1) {
+        &density::LAST_REPLY
     } else if flow.is_last_reply(ordinal, 5) {
-        density::LATE_REPLY
+        &density::LATE_REPLY
     } else {
-        density::REPLY
+        &density::REPLY
     };
     let half = if flow.is_last_reply(ordinal, 5) { Half::GoOn } else { Half::Answer };
-    let base = if number == 0 { first } else { rest };
+    let at = usize::try_from(number).unwrap_or(usize::MAX);
+    let base = worths.get(at).or(worths.last()).copied().unwrap_or_default();
     (Section::Assistant, half, weights::aged(base, flow.behind(ordinal)))
 }
 

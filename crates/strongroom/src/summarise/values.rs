@@ -63,7 +63,7 @@ fn pairs(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let joints = memchr::memchr2_iter(b':', b'=', text.as_bytes());
     let pairs = joints.filter_map(|at| Some((key_before(text, at)?, value_behind(text, at + 1)?)));
     let line = |at: usize| text.get(..at).map_or("", |text| text.rsplit('\n').next().unwrap_or_default());
-    pairs.filter(|(key, _)| !is_frame(line(key.end))).collect()
+    pairs.filter(|(_, value)| !is_frame(line(value.start))).collect()
 }
 
 fn value_behind(text: &str, at: usize) -> Option<Range<usize>> {

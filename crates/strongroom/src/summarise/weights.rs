@@ -9,9 +9,10 @@ pub(super) mod density {
     /// What a failed call said first; other lines that look like errors.
     pub(in super::super) const ERROR: [u64; 2] = [2_000, 1_000];
     pub(in super::super) const TODO: u64 = 600;
-    pub(in super::super) const LAST_REPLY: u64 = 600;
+    /// The first chunks of the last reply; the last one goes on.
+    pub(in super::super) const LAST_REPLY: [u64; 3] = [2_000, 1_000, 600];
     /// The beginning of one of the last replies, and the rest of it.
-    pub(in super::super) const LATE_REPLY: [u64; 2] = [400, 25];
+    pub(in super::super) const LATE_REPLY: [u64; 2] = [600, 25];
     pub(in super::super) const REPLY: [u64; 2] = [4, 2];
     pub(in super::super) const PATTERN: u64 = 150;
     /// A value that a command printed or that was said, and one in the text of a file or call.
