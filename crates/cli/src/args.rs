@@ -28,6 +28,10 @@ pub(crate) struct Args {
     #[arg(long, global = true, hide = true, value_name = "NAME")]
     pub(crate) installed_by: Option<String>,
 
+    /// What runs this command again, where that is not the running program.
+    #[arg(skip)]
+    pub(crate) program: Option<PathBuf>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -1,7 +1,5 @@
 //! Exit codes: one table for all errors and answers.
 
-use std::process::ExitCode;
-
 use strongroom::ErrorKind;
 
 /// How the program ends.
@@ -18,13 +16,13 @@ pub(crate) enum End {
 }
 
 impl End {
-    pub(crate) fn code(self) -> ExitCode {
-        ExitCode::from(match self {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
             Self::Done => 0,
             Self::No => 1,
             Self::Usage => 2,
             Self::Unavailable => 3,
-        })
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use strongroom::{Error, ErrorKind, Result};
+use strongroom::{Error, Result};
 
 /// Writes data. A reader that went away is no failure of ours.
 pub(crate) fn data(bytes: &[u8]) -> Result<()> {
@@ -50,43 +50,15 @@ pub(crate) fn hint(text: &str) {
     note(&format!("{style}hint{style:#}: {text}"));
 }
 
-/// An error with its causes, on one line.
-pub(crate) fn chain(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        let inner_text = inner.to_string();
-        if !text.contains(&inner_text) {
-            text.push_str(": ");
-            text.push_str(&inner_text);
-        }
-        cause = inner.source();
-    }
-    text
-}
-
 /// Writes an error with its causes.
 pub(crate) fn error(error: &Error, json: bool) {
-    let text = chain(error);
+    let text = error.chain();
     if json {
         let body =
-            serde_json::json!({ "schema": 1, "error": { "kind": kind(error.kind()), "message": text } });
+            serde_json::json!({ "schema": 1, "error": { "kind": error.kind().word(), "message": text } });
         note(&body.to_string());
         return;
     }
     let style = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
     note(&format!("{style}error{style:#}: {text}"));
-}
-
-const fn kind(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::InvalidInput => "invalid-input",
-        ErrorKind::Refused => "refused",
-        ErrorKind::NotFound => "not-found",
-        ErrorKind::Expired => "expired",
-        ErrorKind::Corrupt => "corrupt",
-        ErrorKind::Unavailable => "unavailable",
-        ErrorKind::Busy => "busy",
-        ErrorKind::Bug => "bug",
-    }
 }

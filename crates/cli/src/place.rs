@@ -7,10 +7,19 @@ use strongroom::{Error, ErrorKind, Result};
 
 use crate::args::Args;
 
-/// The archive's directory: `--dir`, `$STRONGROOM_DIR`, `$XDG_DATA_HOME/strongroom` or `~/.local/share/strongroom`.
+/// The archive's directory: `--dir`, or the usual one.
 pub(crate) fn archive_dir(args: &Args) -> Result<PathBuf> {
-    if let Some(dir) = &args.dir {
-        return Ok(dir.clone());
+    args.dir.clone().map_or_else(usual_dir, Ok)
+}
+
+/// The archive's directory where none is named: `$STRONGROOM_DIR`, `$XDG_DATA_HOME/strongroom` or
+/// `~/.local/share/strongroom`.
+///
+/// # Errors
+/// `InvalidInput` when the environment names no home.
+pub fn usual_dir() -> Result<PathBuf> {
+    if let Some(dir) = variable("STRONGROOM_DIR") {
+        return Ok(dir);
     }
     if let Some(data) = variable("XDG_DATA_HOME").filter(|data| data.is_absolute()) {
         return Ok(data.join("strongroom"));
@@ -18,6 +27,11 @@ pub(crate) fn archive_dir(args: &Args) -> Result<PathBuf> {
     let home =
         variable("HOME").ok_or_else(|| Error::invalid_input("no home directory is known; give --dir"))?;
     Ok(home.join(".local/share/strongroom"))
+}
+
+/// The policy file where none is named: `$STRONGROOM_POLICY`.
+pub fn usual_policy() -> Option<PathBuf> {
+    variable("STRONGROOM_POLICY")
 }
 
 /// The token of `strongroom mcp --http`, from the environment, which other users of this machine cannot read.

@@ -23,6 +23,22 @@ pub enum ErrorKind {
     Bug,
 }
 
+impl ErrorKind {
+    /// The word in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid-input",
+            Self::Refused => "refused",
+            Self::NotFound => "not-found",
+            Self::Expired => "expired",
+            Self::Corrupt => "corrupt",
+            Self::Unavailable => "unavailable",
+            Self::Busy => "busy",
+            Self::Bug => "bug",
+        }
+    }
+}
+
 /// A failed operation: it did not happen.
 ///
 /// Problems found in content are not errors but [`Finding`](crate::transcript::Finding)s.
@@ -57,6 +73,21 @@ impl Error {
     /// The message without its causes.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The message with its causes, on one line.
+    pub fn chain(&self) -> String {
+        let mut text = self.message.clone();
+        let mut cause = std::error::Error::source(self);
+        while let Some(inner) = cause {
+            let inner_text = inner.to_string();
+            if !text.contains(&inner_text) {
+                text.push_str(": ");
+                text.push_str(&inner_text);
+            }
+            cause = inner.source();
+        }
+        text
     }
 }
 

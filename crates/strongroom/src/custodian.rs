@@ -60,7 +60,7 @@ use crate::transcript::{SessionFiles, Transcript};
 pub struct Conversation {
     name: String,
     bytes: Vec<u8>,
-    format: Option<&'static str>,
+    format: Option<String>,
 }
 
 impl Conversation {
@@ -72,13 +72,13 @@ impl Conversation {
 
     /// Says the format, which is told from the content otherwise; few messages can be read in more than one.
     #[must_use]
-    pub fn in_format(mut self, format: &'static str) -> Self {
-        self.format = Some(format);
+    pub fn in_format(mut self, format: impl Into<String>) -> Self {
+        self.format = Some(format.into());
         self
     }
 
     fn session(self) -> Result<SessionFiles> {
-        Ok(SessionFiles::of(Transcript::from_bytes(self.name, self.bytes, self.format)?))
+        Ok(SessionFiles::of(Transcript::from_bytes(self.name, self.bytes, self.format.as_deref())?))
     }
 }
 
@@ -101,6 +101,11 @@ impl Custodian {
     /// The archive.
     pub fn archive(&self) -> &Archive {
         &self.archive
+    }
+
+    /// The policy by which it is filled.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// Compacts a conversation; what is reclaimed is in custody when this returns. Secrets are hidden in the output.
@@ -131,10 +136,22 @@ impl Custodian {
     /// `InvalidInput` of a question that cannot be read, and as [`Asked::answer`].
     pub fn ask(&self, conversation: Conversation, question: &str) -> Result<Answer> {
         let query = read(question).map_err(|error| Error::invalid_input(error.to_string()))?;
+        self.ready(conversation)?.answer(&query, self.ask_options(Strictness::Assume))
+    }
+
+    /// Makes a conversation ready for several questions.
+    ///
+    /// # Errors
+    /// `InvalidInput` of bytes that are no conversation, and as [`Asked::add`].
+    pub fn ready(&self, conversation: Conversation) -> Result<Asked> {
         let mut asked = Asked::default();
         asked.add(conversation.session()?, Some(&self.archive))?;
-        let fingerprint_key = self.archive.fingerprint_key();
-        asked.answer(&query, AskOptions { strictness: Strictness::Assume, fingerprint_key })
+        Ok(asked)
+    }
+
+    /// How questions are answered from what is [`ready`](Self::ready).
+    pub fn ask_options(&self, strictness: Strictness) -> AskOptions {
+        AskOptions { strictness, fingerprint_key: self.archive.fingerprint_key() }
     }
 
     /// The original behind the pointer of one span, as text, secrets hidden.

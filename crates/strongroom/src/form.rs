@@ -1,14 +1,18 @@
 //! The JSON forms that every front end prints: one object for one thing. Each carries `"schema": 1`; fields may be
 //! added.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use strongroom_archive::source::StoredSource;
 use strongroom_core::evidence::Certainty;
 use strongroom_core::time::Timestamp;
+use strongroom_core::transcript::Finding;
 use strongroom_evidence::answer::{Citation, Gap, LedgerRow, Match, Reversibility};
 use strongroom_evidence::effect::Privilege;
 
 use crate::ask::LostSpan;
+use crate::compact::Report;
 
 /// The version of all forms here.
 pub const SCHEMA: u32 = 1;
@@ -192,6 +196,107 @@ impl<'r> SourceForm<'r> {
             revision: source.latest.number,
             root: source.latest.id.to_string(),
             imported_at: time_words(source.latest.at),
+        }
+    }
+}
+
+/// What came of a compaction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the fields of a report, under the names they have in JSON")]
+pub struct ReportForm<'r> {
+    pub schema: u32,
+    /// `compacted`, `unchanged` or `budget-not-met`.
+    pub outcome: &'static str,
+    pub reason: Option<&'static str>,
+    pub name: &'r str,
+    pub format: &'static str,
+    pub tokens: TokensForm,
+    pub bytes: BytesForm,
+    pub spans: u64,
+    pub reclaimed: &'r BTreeMap<&'static str, u64>,
+    pub grounds: &'r BTreeMap<&'static str, u64>,
+    pub refused: &'r BTreeMap<String, u64>,
+    pub pinned: &'r BTreeMap<&'static str, u64>,
+    pub masked: u64,
+    pub unknown_summaries: u64,
+    pub pointer: Option<&'r str>,
+    pub kept: &'r str,
+    pub findings: Vec<FindingForm<'r>>,
+}
+
+/// Tokens by the tokenizer that is named.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TokensForm {
+    /// What the agent would have sent.
+    pub before: u64,
+    /// What it sends now.
+    pub after: u64,
+    /// What it may send.
+    pub budget: u64,
+    /// The tokenizer.
+    pub tokenizer: &'static str,
+    /// The vendor's own tokens for one of these, where the transcript lets it be learned.
+    pub vendor_factor: Option<f64>,
+}
+
+/// Sizes in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct BytesForm {
+    /// Of the input.
+    pub before: u64,
+    /// Of the output.
+    pub after: u64,
+}
+
+/// Something found in the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields of a finding, under the names they have in JSON")]
+pub struct FindingForm<'r> {
+    pub code: &'r str,
+    pub line: Option<u32>,
+    pub pointer: &'r str,
+    pub message: &'r str,
+}
+
+impl<'r> ReportForm<'r> {
+    /// The form of a report; `outcome` is `compacted`, `unchanged` or `budget-not-met`.
+    pub fn of(report: &'r Report, outcome: &'static str) -> Self {
+        let tokens = TokensForm {
+            before: report.tokens_before.0,
+            after: report.tokens_after.0,
+            budget: report.budget.0,
+            tokenizer: "o200k_base",
+            vendor_factor: report.estimate.map(|estimate| estimate.factor),
+        };
+        Self {
+            schema: SCHEMA,
+            outcome,
+            reason: report.unchanged,
+            name: &report.name,
+            format: report.format,
+            tokens,
+            bytes: BytesForm { before: report.bytes_before, after: report.bytes_after },
+            spans: report.spans,
+            reclaimed: &report.reclaimed,
+            grounds: &report.grounds,
+            refused: &report.refused,
+            pinned: &report.pinned,
+            masked: report.masked,
+            unknown_summaries: report.unknown_summaries,
+            pointer: report.pointer.as_deref(),
+            kept: &report.kept,
+            findings: report.findings.iter().map(FindingForm::of).collect(),
+        }
+    }
+}
+
+impl<'r> FindingForm<'r> {
+    fn of(finding: &'r Finding) -> Self {
+        Self {
+            code: finding.code,
+            line: finding.line,
+            pointer: &finding.pointer,
+            message: &finding.message,
         }
     }
 }

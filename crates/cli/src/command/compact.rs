@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use strongroom::compact::{Options, Outcome, Purpose, Report, Secrets, Step, Unmet, compact};
 use strongroom::files::{read_all, replace};
+use strongroom::form::ReportForm;
 use strongroom::transcript::{SessionFiles, Transcript};
 use strongroom::{Error, Result};
 
 use crate::args::{Args, CompactArgs, SecretsArg};
 use crate::exit::End;
-use crate::{clock, json, out, place};
+use crate::{clock, out, place};
 
 pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
     if own.resume && own.file == Path::new("-") {
@@ -122,10 +123,10 @@ impl Target {
 }
 
 /// Tells what was done: on standard error when the data goes to standard output.
-fn tell_on(target: &Target, args: &Args, report: &Report, outcome: &str) -> Result<()> {
+fn tell_on(target: &Target, args: &Args, report: &Report, outcome: &'static str) -> Result<()> {
     match target {
         Target::Stdout if args.json => {
-            out::note(&json::report(report, outcome).to_string());
+            out::note(&super::as_json(&ReportForm::of(report, outcome))?);
             Ok(())
         }
         Target::Stdout => {
@@ -140,9 +141,9 @@ fn tell_on(target: &Target, args: &Args, report: &Report, outcome: &str) -> Resu
     }
 }
 
-fn tell(args: &Args, report: &Report, outcome: &str) -> Result<()> {
+fn tell(args: &Args, report: &Report, outcome: &'static str) -> Result<()> {
     if args.json {
-        return out::line(&json::report(report, outcome).to_string());
+        return out::line(&super::as_json(&ReportForm::of(report, outcome))?);
     }
     words(report, outcome).iter().try_for_each(|line| out::line(line))
 }

@@ -10,8 +10,8 @@ mod payload;
 mod reply;
 mod trouble;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use strongroom::answer::{Strictness, render_text};
@@ -42,10 +42,10 @@ const ANSWER_TENTHS: u32 = 3;
 /// The longest answer that goes into a prompt, in characters; the rest is there to be asked for.
 const ANSWER_CHARS_MAX: usize = 2_000;
 
-/// Whether the words typed call this command.
-pub(crate) fn is_hook() -> bool {
+/// Whether the words typed, the program's name first, call this command.
+pub(crate) fn is_hook(words: &[OsString]) -> bool {
     const WITH_VALUE: &[&str] = &["--dir", "--policy", "--installed-by"];
-    let mut words = std::env::args_os().skip(1);
+    let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
         let word = word.to_string_lossy();
         if WITH_VALUE.contains(&word.as_ref()) {
@@ -58,13 +58,13 @@ pub(crate) fn is_hook() -> bool {
 }
 
 /// The answer to a hook whose command line is not understood: the agent takes another exit code for a veto.
-pub(crate) fn unread_hook(error: &clap::Error) -> ExitCode {
+pub(crate) fn unread_hook(error: &clap::Error) -> End {
     // An agent that cannot write its payload to the end may take that for a failure.
     drop(Payload::read(&mut std::io::stdin().lock()));
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     say(&Reply::message(format!("Strongroom: the hook's command line is not understood: {first}")));
-    ExitCode::SUCCESS
+    End::Done
 }
 
 fn say(reply: &Reply) {
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, own: &HookArgs) -> End {
 
 /// What is said of a hook that could do nothing, and how it ends.
 fn failed(event: Event, own: &HookArgs, error: &Error) -> (Reply, End) {
-    let words = format!("Strongroom: {} did nothing: {}", event.word(), out::chain(error));
+    let words = format!("Strongroom: {} did nothing: {}", event.word(), error.chain());
     if event == Event::PreCompact {
         return not_kept(own, format!("{words}. This transcript is NOT in custody."));
     }
@@ -180,7 +180,7 @@ impl<'a> Hook<'a> {
             }
             Err(error) => error,
         };
-        let why = out::chain(&error);
+        let why = error.chain();
         let trouble = troubles.note(self.setting.now, &why);
         let words = format!(
             "Strongroom: this transcript is NOT in custody since {}: {why}",
@@ -206,7 +206,7 @@ impl<'a> Hook<'a> {
         let before = troubles.read();
         let custody = within(self.deadline(), move |_| setting.custody(before.as_ref()));
         let custody = custody.unwrap_or_else(|error| Custody {
-            opening: Some(format!("NOT in custody: {}", out::chain(&error))),
+            opening: Some(format!("NOT in custody: {}", error.chain())),
             whole: false,
         });
         if custody.whole {
@@ -219,7 +219,7 @@ impl<'a> Hook<'a> {
         match within(left, move |_| setting.card(budget, told)) {
             Ok(card) => Reply::context(self.event, card.text),
             Err(error) => {
-                let why = out::chain(&error);
+                let why = error.chain();
                 let mut lines = opening;
                 lines.push(format!("{TOLD_FIRST}: no evidence card of this session: {why}"));
                 lines.push(self.setting.how_to_ask());
@@ -303,7 +303,7 @@ impl Setting {
             }
             Err(error) => error,
         };
-        let why = out::chain(&error);
+        let why = error.chain();
         let past = match (before, self.stored()) {
             (Some(trouble), _) if trouble.why == why => since(trouble),
             (Some(trouble), _) => format!("{} ({why})", since(trouble)),

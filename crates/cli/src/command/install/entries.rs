@@ -192,9 +192,7 @@ impl Program {
     fn of(args: &Args, own: &InstallArgs) -> Result<Self> {
         let path = match own.scope {
             ScopeArg::Project => "strongroom".to_owned(),
-            ScopeArg::User => text(&std::env::current_exe().map_err(|error| {
-                Error::unavailable("this program's place is not known").caused_by(error)
-            })?)?,
+            ScopeArg::User => text(&own_place(args)?)?,
         };
         let mut words = Vec::new();
         for (flag, value) in [("--dir", &args.dir), ("--policy", &args.policy)] {
@@ -238,6 +236,13 @@ impl Program {
             json!({ "type": kind, "command": self.path, "args": words })
         }
     }
+}
+
+/// Where the program stands that runs this command.
+fn own_place(args: &Args) -> Result<PathBuf> {
+    args.program.clone().map_or_else(std::env::current_exe, Ok).map_err(|error| {
+        Error::unavailable("this program's place is not known").caused_by(error)
+    })
 }
 
 fn text(path: &Path) -> Result<String> {

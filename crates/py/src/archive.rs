@@ -1,0 +1,186 @@
+//! The class `Archive`: a custodian, and one method for each of its operations.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use strongroom::ask::{Asked, open};
+use strongroom::compact::Outcome;
+use strongroom::custodian::Custodian;
+use strongroom::form::{ReportForm, SourceForm};
+use strongroom::import::{ImportOptions, Progress, Recheck, import};
+use strongroom::ledger::filtered;
+use strongroom::pointer::Pointer;
+use strongroom::policy::Policy;
+use strongroom::query::read;
+use strongroom::show::{self, Reveal, Shower};
+use strongroom::time::Timestamp;
+use strongroom::{Error, Result};
+
+use crate::failure::raised;
+use crate::reply::{self, Answer, Compacted, Imported, LedgerForm, Original, Span};
+use crate::request::{self, Of};
+
+/// An archive that is open. It may be used from any thread.
+#[pyclass(frozen, module = "strongroom._native")]
+pub(crate) struct Archive {
+    custodian: Custodian,
+}
+
+/// Works without the interpreter.
+fn away<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    py.detach(work).map_err(|error| raised(&error))
+}
+
+#[pymethods]
+impl Archive {
+    /// Opens the archive in `dir`; `policy` is the text of a policy file and its name.
+    #[new]
+    fn open(py: Python<'_>, dir: PathBuf, policy: Option<(String, String)>) -> PyResult<Self> {
+        away(py, || {
+            let policy = policy.map_or(Ok(Policy::default()), |(text, name)| Policy::parse(&text, &name))?;
+            Ok(Self { custodian: Custodian::open(&dir, policy)? })
+        })
+    }
+
+    /// The report, and the messages where they changed.
+    fn compact(&self, py: Python<'_>, request: &str, messages: &str) -> PyResult<(String, Option<String>)> {
+        away(py, || self.compacted(request, messages))
+    }
+
+    /// The answer to a question.
+    fn ask(&self, py: Python<'_>, request: &str, messages: &str) -> PyResult<String> {
+        away(py, || {
+            let request: request::Ask = request::read(request)?;
+            let query = read(&request.text).map_err(|error| Error::invalid_input(error.to_string()))?;
+            let asked = self.gather(request.of, messages)?;
+            let options = self.custodian.ask_options(request.strictness.into());
+            reply::write(&Answer::of(&asked.answer(&query, options)?))
+        })
+    }
+
+    /// What a sentence is worth.
+    fn claim(&self, py: Python<'_>, request: &str, messages: &str) -> PyResult<String> {
+        away(py, || {
+            let request: request::Ask = request::read(request)?;
+            let asked = self.gather(request.of, messages)?;
+            let options = self.custodian.ask_options(request.strictness.into());
+            reply::write(&Answer::of(&asked.claim(&request.text, options)?))
+        })
+    }
+
+    /// What was done, in order.
+    fn ledger(&self, py: Python<'_>, request: &str, messages: &str) -> PyResult<String> {
+        away(py, || {
+            let request: request::Ledger = request::read(request)?;
+            let fields: Vec<(&str, &[String])> = request
+                .fields
+                .iter()
+                .map(|(field, values)| (field.as_str(), values.as_slice()))
+                .collect();
+            let query = filtered("effects", &fields, &request.terms)?;
+            let asked = self.gather(request.of, messages)?;
+            let strictness = strongroom::answer::Strictness::Assume;
+            let ledger = asked.ledger(&query, self.custodian.ask_options(strictness))?;
+            reply::write(&LedgerForm::of(&ledger, &asked))
+        })
+    }
+
+    /// The original of a span, in words; secrets are hidden unless `reveal`.
+    fn show(&self, py: Python<'_>, pointer: &str, reveal: bool) -> PyResult<String> {
+        away(py, || {
+            let pointer: Pointer = pointer.parse()?;
+            let archive = self.custodian.archive();
+            let record = show::record(archive, pointer)?;
+            let span = show::span(&record, pointer)?;
+            let reveal = if reveal { Reveal::Reveal } else { Reveal::Mask };
+            let text = Shower::new(archive, &record).text(span, reveal)?;
+            reply::write(&Original { pointer: pointer.to_string(), class: &span.class, text })
+        })
+    }
+
+    /// The exact bytes of a span, secrets included.
+    fn original_bytes(&self, py: Python<'_>, pointer: &str) -> PyResult<Vec<u8>> {
+        away(py, || {
+            let pointer: Pointer = pointer.parse()?;
+            let record = show::record(self.custodian.archive(), pointer)?;
+            show::bytes(self.custodian.archive(), show::span(&record, pointer)?)
+        })
+    }
+
+    /// The spans under a pointer.
+    fn spans(&self, py: Python<'_>, pointer: &str) -> PyResult<String> {
+        away(py, || {
+            let pointer: Pointer = pointer.parse()?;
+            let record = show::record(self.custodian.archive(), pointer)?;
+            let tag = Pointer { ordinal: None, ..pointer }.to_string();
+            let spans: Vec<Span<'_>> = record.spans.iter().map(|span| Span::of(&tag, span)).collect();
+            reply::write(&spans)
+        })
+    }
+
+    /// Takes files and trees into custody.
+    fn import_paths(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        away(py, || {
+            let request: request::Import = request::read(request)?;
+            let now = Timestamp::from_ms(request.now_ms);
+            let options = ImportOptions { policy: self.custodian.policy(), now, recheck: Recheck::Trust };
+            let mut imported = Imported::default();
+            import(self.custodian.archive(), &request.paths, options, &mut |step| {
+                if let Progress::File(path, taken) = step {
+                    imported.note(path, taken);
+                }
+            })?;
+            reply::write(&imported)
+        })
+    }
+
+    /// The sources in custody.
+    fn sources(&self, py: Python<'_>) -> PyResult<String> {
+        away(py, || {
+            let sources = self.custodian.archive().sources()?;
+            reply::write(&sources.iter().map(SourceForm::of).collect::<Vec<_>>())
+        })
+    }
+}
+
+impl Archive {
+    fn compacted(&self, request: &str, messages: &str) -> Result<(String, Option<String>)> {
+        let request: request::Compact = request::read(request)?;
+        let conversation = request.of.conversation(messages);
+        let now = Timestamp::from_ms(request.now_ms);
+        let unmet = request.unmet.into();
+        let outcome = self.custodian.compact(conversation, request.budget.parse()?, unmet, now)?;
+        let told = |report, outcome, smallest| {
+            reply::write(&Compacted { report: ReportForm::of(report, outcome), smallest })
+        };
+        match outcome {
+            Outcome::Unchanged(report) => Ok((told(&report, "unchanged", None)?, None)),
+            Outcome::Compacted(compacted, report) => {
+                let messages = String::from_utf8(compacted.bytes().to_vec())
+                    .map_err(|error| Error::bug("the compacted messages are no text").caused_by(error))?;
+                Ok((told(&report, "compacted", None)?, Some(messages)))
+            }
+            Outcome::BudgetNotMet { smallest, report } => {
+                Ok((told(&report, "budget-not-met", Some(smallest.0))?, None))
+            }
+        }
+    }
+
+    /// Makes what is asked ready.
+    fn gather(&self, of: Of, messages: &str) -> Result<Asked> {
+        let archive = self.custodian.archive();
+        match of {
+            Of::Messages(named) => self.custodian.ready(named.conversation(messages)),
+            Of::File { path, format } => {
+                let mut asked = Asked::default();
+                asked.add(open(&path, format.as_deref(), Some(archive))?, Some(archive))?;
+                Ok(asked)
+            }
+            Of::Custody => {
+                let mut asked = Asked::default();
+                asked.add_archived(archive, None)?;
+                Ok(asked)
+            }
+        }
+    }
+}
