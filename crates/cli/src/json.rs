@@ -1,6 +1,6 @@
 //! JSON output. Every object carries `"schema": 1`; fields may be added.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use strongroom::evidence::Omissions;
 use strongroom::explain::Explanation;
 
