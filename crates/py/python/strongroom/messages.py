@@ -1,0 +1,190 @@
+"""Messages of the frameworks as the native module reads them, and back again as they were.
+
+Dicts (OpenAI Chat and Responses, Anthropic) are their own JSON. Messages of LangChain take the form in which LangChain
+dumps them. Objects of the vendors' packages are dumped by pydantic. What a compaction leaves alone comes back as the
+very object that was given; the rest is made anew, of the same class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional
+
+from .errors import InvalidInput
+
+__all__ = ["Conversation"]
+
+_LISTS = ("messages", "input", "items")
+"""Where the messages stand in the body of a request."""
+
+_SHELL = ("role", "type", "tool_call_id", "call_id", "id", "name")
+"""What a compaction never changes of a message."""
+
+_DERIVED = "[strongroom] Derived"
+"""How a summary of ours begins."""
+
+
+def _is_langchain(message: Any) -> bool:
+    return hasattr(message, "model_dump") and any(
+        base.__module__.startswith("langchain_core.messages") for base in type(message).__mro__
+    )
+
+
+def _plain(value: Any) -> Any:
+    """What `json` asks for an object that it does not know."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_unset=True)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (tuple, set, frozenset)):
+        return list(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    raise InvalidInput(f"{type(value).__name__} in a message has no JSON form")
+
+
+def _written(value: Any) -> str:
+    """JSON in UTF-8, or with escapes where a text holds half a character, which UTF-8 cannot say."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(value, separators=(",", ":"), default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"a message has no JSON form: {error}") from error
+    return text
+
+
+class _Kind:
+    """How one message becomes JSON, and is made again from it."""
+
+    def __init__(self, dump: Callable[[Any], Any], load: Callable[[Any, Any], Any]) -> None:
+        self.dump = dump
+        self.load = load
+        """From the JSON and a message of the kind."""
+
+
+def _load_langchain(data: Any, _like: Any) -> Any:
+    from langchain_core.messages import messages_from_dict
+
+    return messages_from_dict([data])[0]
+
+
+_DICT = _Kind(dump=lambda message: message, load=lambda data, like: data)
+_LANGCHAIN = _Kind(
+    dump=lambda message: {"type": message.type, "data": message.model_dump()}, load=_load_langchain
+)
+_MODEL = _Kind(
+    dump=lambda message: message.model_dump(mode="json", exclude_unset=True),
+    load=lambda data, like: type(like).model_validate(data),
+)
+
+
+def _kind(message: Any) -> _Kind:
+    if isinstance(message, Mapping):
+        return _DICT
+    if _is_langchain(message):
+        return _LANGCHAIN
+    if hasattr(message, "model_dump"):
+        return _MODEL
+    raise InvalidInput(f"{type(message).__name__} is no message that is known here")
+
+
+def _shell(message: Any) -> Any:
+    """What of a message stays through a compaction: who speaks, and the ids of calls and results."""
+    if not isinstance(message, dict):
+        return None
+    inside = message["data"] if isinstance(message.get("data"), dict) else message
+    shell: dict[str, Any] = {name: inside[name] for name in _SHELL if isinstance(inside.get(name), str)}
+    for name in ("tool_calls", "content"):
+        parts = inside.get(name)
+        if isinstance(parts, list):
+            ids = [part.get("id") or part.get("tool_use_id") for part in parts if isinstance(part, dict)]
+            shell[name] = [own for own in ids if own]
+    return shell
+
+
+def _is_new(message: Any, pointer: str) -> bool:
+    """Whether a message is the summary with this pointer."""
+    text = json.dumps(message, ensure_ascii=False)
+    return _DERIVED in text and pointer in text
+
+
+def _places(before: list[Any], after: list[Any], pointer: str) -> list[Optional[int]]:
+    """For each message of `after` the message of `before` that it is; `None` for the summary."""
+    if len(before) == len(after):
+        return list(range(len(before)))
+    old, new = [_shell(message) for message in before], [_shell(message) for message in after]
+    for at in range(len(after)):
+        if new[:at] == old[:at] and new[at + 1 :] == old[at:] and _is_new(after[at], pointer):
+            return [*range(at), None, *range(at, len(before))]
+    return [None] * len(after)
+
+
+class Conversation:
+    """Messages, in a list or in the body of a request, with their JSON."""
+
+    def __init__(self, messages: Any, format: Optional[str] = None) -> None:
+        self._given = messages
+        self._key: Optional[str] = None
+        held = messages
+        if isinstance(messages, Mapping):
+            self._key = next((key for key in _LISTS if isinstance(messages.get(key), Sequence)), None)
+            if self._key is None:
+                raise InvalidInput("a body without a list of messages")
+            held = messages[self._key]
+        if isinstance(held, (str, bytes)) or not isinstance(held, Sequence):
+            raise InvalidInput(f"{type(held).__name__} is no list of messages")
+        self._messages: list[Any] = list(held)
+        self._kinds = [_kind(message) for message in self._messages]
+        own = {"langchain" for kind in self._kinds if kind is _LANGCHAIN}
+        if own and any(kind is not _LANGCHAIN for kind in self._kinds):
+            raise InvalidInput("messages of LangChain and others are mixed")
+        self.format = format or next(iter(own), None)
+        self._texts = [_written(kind.dump(message)) for kind, message in zip(self._kinds, self._messages)]
+
+    @property
+    def text(self) -> str:
+        """The JSON of the messages, or of the body around them."""
+        messages = "[" + ",".join(self._texts) + "]"
+        if self._key is None:
+            return messages
+        fields = [
+            f"{_written(key)}:{messages if key == self._key else _written(value)}"
+            for key, value in self._given.items()
+        ]
+        return "{" + ",".join(fields) + "}"
+
+    def usual_name(self) -> str:
+        """A name by the beginning of the conversation, which no later message and no compaction changes."""
+        digest = hashlib.sha256()
+        for text in self._texts:
+            if _DERIVED in text:
+                continue
+            digest.update(text.encode())
+            message = json.loads(text)
+            if "user" in (message.get("role"), message.get("type")) or message.get("type") == "human":
+                break
+        return f"conversation-{digest.hexdigest()[:16]}"
+
+    def with_json(self, text: str, pointer: Optional[str]) -> Any:
+        """The messages that `text` holds, of the kind that was given; `pointer` stands in the summary among them."""
+        data = json.loads(text)
+        after = data if self._key is None else data[self._key]
+        before = [json.loads(own) for own in self._texts]
+        places = _places(before, after, pointer or "")
+        messages = [self._one(message, at, before) for message, at in zip(after, places)]
+        if isinstance(self._given, tuple):
+            return tuple(messages)
+        return messages if self._key is None else {**data, self._key: messages}
+
+    def _one(self, message: Any, at: Optional[int], before: list[Any]) -> Any:
+        if at is not None and message == before[at]:
+            return self._messages[at]
+        if at is None:
+            # A summary is a message of its own; objects of a vendor's package take dicts beside them.
+            kind = _LANGCHAIN if self.format == "langchain" and self._kinds[0] is _LANGCHAIN else _DICT
+            return kind.load(message, None)
+        return self._kinds[at].load(message, self._messages[at])
