@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use super::failure::Failure;
     #[pymodule_export]
-    use super::{run, usual_dir, usual_policy};
+    use super::{count_tokens, run, usual_dir, usual_policy};
 }
 
 /// Runs a command line, the program's name first, and returns its exit code. `program` is what an agent's settings
@@ -44,4 +44,10 @@ fn usual_dir() -> PyResult<PathBuf> {
 #[pyfunction]
 fn usual_policy() -> Option<PathBuf> {
     strongroom_cli::usual_policy()
+}
+
+/// The tokens of a text, by `o200k_base`.
+#[pyfunction]
+fn count_tokens(py: Python<'_>, text: &str) -> u64 {
+    py.detach(|| strongroom::tokens::count(text).0)
 }

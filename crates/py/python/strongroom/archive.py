@@ -108,7 +108,7 @@ class Archive:
             raise _not_met(report, reply["smallest"])
         if text is None:
             return results.Compaction(messages, report)
-        return results.Compaction(conversation.with_json(text, report.pointer), report)
+        return results.Compaction(conversation.with_json(text), report)
 
     def ask(
         self,

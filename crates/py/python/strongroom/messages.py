@@ -12,9 +12,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
-from .errors import InvalidInput
+from . import _native
+from .errors import InvalidInput, native
 
-__all__ = ["Conversation"]
+__all__ = ["Conversation", "places"]
 
 _LISTS = ("messages", "input", "items")
 """Where the messages stand in the body of a request."""
@@ -106,19 +107,18 @@ def _shell(message: Any) -> Any:
     return shell
 
 
-def _is_new(message: Any, pointer: str) -> bool:
-    """Whether a message is the summary with this pointer."""
-    text = json.dumps(message, ensure_ascii=False)
-    return _DERIVED in text and pointer in text
+def _is_summary(message: Any) -> bool:
+    """Whether a message begins like a summary of ours; in what we made ourselves that tells it from others."""
+    return f'"{_DERIVED}' in json.dumps(message, ensure_ascii=False)
 
 
-def _places(before: list[Any], after: list[Any], pointer: str) -> list[Optional[int]]:
+def places(before: list[Any], after: list[Any]) -> list[Optional[int]]:
     """For each message of `after` the message of `before` that it is; `None` for the summary."""
     if len(before) == len(after):
         return list(range(len(before)))
     old, new = [_shell(message) for message in before], [_shell(message) for message in after]
     for at in range(len(after)):
-        if new[:at] == old[:at] and new[at + 1 :] == old[at:] and _is_new(after[at], pointer):
+        if new[:at] == old[:at] and new[at + 1 :] == old[at:] and _is_summary(after[at]):
             return [*range(at), None, *range(at, len(before))]
     return [None] * len(after)
 
@@ -157,6 +157,10 @@ class Conversation:
         ]
         return "{" + ",".join(fields) + "}"
 
+    def tokens(self) -> int:
+        """About how many tokens the messages are, by `o200k_base`."""
+        return native(_native.count_tokens, self.text)
+
     def usual_name(self) -> str:
         """A name by the beginning of the conversation, which no later message and no compaction changes."""
         digest = hashlib.sha256()
@@ -169,13 +173,12 @@ class Conversation:
                 break
         return f"conversation-{digest.hexdigest()[:16]}"
 
-    def with_json(self, text: str, pointer: Optional[str]) -> Any:
-        """The messages that `text` holds, of the kind that was given; `pointer` stands in the summary among them."""
+    def with_json(self, text: str) -> Any:
+        """The messages that `text` holds, of the kind that was given."""
         data = json.loads(text)
         after = data if self._key is None else data[self._key]
         before = [json.loads(own) for own in self._texts]
-        places = _places(before, after, pointer or "")
-        messages = [self._one(message, at, before) for message, at in zip(after, places)]
+        messages = [self._one(message, at, before) for message, at in zip(after, places(before, after))]
         if isinstance(self._given, tuple):
             return tuple(messages)
         return messages if self._key is None else {**data, self._key: messages}
