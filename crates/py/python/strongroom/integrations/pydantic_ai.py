@@ -153,6 +153,9 @@ def _of_request_part(part: Any) -> Optional[dict[str, Any]]:
     if isinstance(part, ToolReturnPart):
         content = part.model_response_str()
         return {"role": "tool", "tool_call_id": part.tool_call_id, "name": part.tool_name, "content": content}
+    # Until version 2 a failed call is answered by a part of its own.
+    if getattr(part, "part_kind", None) == "retry-prompt" and part.tool_name is not None:
+        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response()}
     return None
 
 
