@@ -291,6 +291,9 @@ fn of_document(root: Value<'_>) -> Option<&'static dyn Format> {
     if root.get("system").is_some() || root.get("anthropic_version").is_some() {
         return Some(&AnthropicMessages);
     }
+    if messages.elements().any(read::is_response_item) {
+        return Some(&OpenAiResponses);
+    }
     if let Some(format) = messages.elements().find_map(of_message) {
         return Some(format);
     }
@@ -367,6 +370,10 @@ mod tests {
             (r#"{"type":"session","version":3,"id":"a","cwd":"/w"}"#, "pi"),
             (r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#, "openai-responses"),
             (r#"[{"type":"reasoning","summary":[]}]"#, "openai-responses"),
+            (
+                r#"[{"role":"system","content":"s"},{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}]"#,
+                "openai-responses",
+            ),
             (r#"[{"role":"user","parts":[{"text":"hi"}]}]"#, "genai-contents"),
             (
                 r#"{"version":1,"agent":"lead","sessionId":"s","messages":[{"role":"user","content":"x"}]}"#,

@@ -72,11 +72,8 @@ impl Archive {
     fn ledger(&self, py: Python<'_>, request: &str, messages: &str) -> PyResult<String> {
         away(py, || {
             let request: request::Ledger = request::read(request)?;
-            let fields: Vec<(&str, &[String])> = request
-                .fields
-                .iter()
-                .map(|(field, values)| (field.as_str(), values.as_slice()))
-                .collect();
+            let fields: Vec<(&str, &[String])> =
+                request.fields.iter().map(|(field, values)| (field.as_str(), values.as_slice())).collect();
             let query = filtered("effects", &fields, &request.terms)?;
             let asked = self.gather(request.of, messages)?;
             let strictness = strongroom::answer::Strictness::Assume;

@@ -78,7 +78,7 @@ impl Conversation {
     }
 
     fn session(self) -> Result<SessionFiles> {
-        Ok(SessionFiles::of(Transcript::from_bytes(self.name, self.bytes, self.format.as_deref())?))
+        Ok(SessionFiles::of(Transcript::of_conversation(self.name, self.bytes, self.format.as_deref())?))
     }
 }
 

@@ -99,9 +99,10 @@ pub struct Terms {
 /// # Errors
 /// `Unavailable` when reading fails.
 pub fn meta_of(transcript: &Transcript, archive: &Archive) -> Result<SourceMeta> {
-    let name = match transcript.path() {
-        Some(path) => path.display().to_string(),
-        None => format!("content:{}", Digest::of(&transcript.all_bytes()?)),
+    let name = match (transcript.path(), transcript.conversation()) {
+        (Some(path), _) => path.display().to_string(),
+        (None, Some(name)) => name.to_owned(),
+        (None, None) => format!("content:{}", Digest::of(&transcript.all_bytes()?)),
     };
     Ok(SourceMeta {
         id: source_id(archive.id(), &name),

@@ -292,11 +292,6 @@ impl<'r> ReportForm<'r> {
 
 impl<'r> FindingForm<'r> {
     fn of(finding: &'r Finding) -> Self {
-        Self {
-            code: finding.code,
-            line: finding.line,
-            pointer: &finding.pointer,
-            message: &finding.message,
-        }
+        Self { code: finding.code, line: finding.line, pointer: &finding.pointer, message: &finding.message }
     }
 }

@@ -16,6 +16,7 @@ use crate::files::{FileBytes, names_below, open_below};
 pub struct Transcript {
     name: String,
     path: Option<PathBuf>,
+    conversation: Option<String>,
     agent: Option<String>,
     format: &'static dyn Format,
     source: Box<dyn Bytes + Send + Sync>,
@@ -53,6 +54,16 @@ impl Transcript {
         Self::read(name.into(), Box::new(bytes), format)
     }
 
+    /// Reads the present state of the conversation `name`. Its states are revisions of one source in custody, where
+    /// those of [`Transcript::from_bytes`] are sources of their own.
+    ///
+    /// # Errors
+    /// As [`Transcript::from_bytes`].
+    pub fn of_conversation(name: impl Into<String>, bytes: Vec<u8>, format: Option<&str>) -> Result<Self> {
+        let transcript = Self::from_bytes(name, bytes, format)?;
+        Ok(Self { conversation: Some(format!("conversation:{}", transcript.name)), ..transcript })
+    }
+
     fn read(name: String, source: Box<dyn Bytes + Send + Sync>, format: Option<&str>) -> Result<Self> {
         let named = |error: Error| Error::new(error.kind(), format!("{name}: {error}")).caused_by(error);
         let format = match format {
@@ -64,7 +75,12 @@ impl Transcript {
         if let Err(why) = spans.check_cover(&index) {
             return Err(Error::bug(format!("{name}: spans do not cover the file: {why}")));
         }
-        Ok(Self { name, path: None, agent: None, format, source, index, spans })
+        Ok(Self { name, path: None, conversation: None, agent: None, format, source, index, spans })
+    }
+
+    /// Its name in custody, where it is a conversation.
+    pub fn conversation(&self) -> Option<&str> {
+        self.conversation.as_deref()
     }
 
     /// The name in messages and citations.

@@ -85,6 +85,12 @@ const DOCUMENTS: &[Sign] = &[
     (&OpenAiResponses, &[Text(&["*", "type"], ITEMS)]),
 ];
 
+/// Whether a message is an item of the Responses API: its calls and results name no role.
+pub(super) fn is_response_item(message: Value<'_>) -> bool {
+    message.get("role").is_none()
+        && message.string_at("type").is_some_and(|kind| ITEMS.contains(&kind.as_ref()))
+}
+
 /// The format of a line of a log.
 pub(super) fn line(value: Value<'_>) -> Option<&'static dyn Format> {
     named(LINES, value)

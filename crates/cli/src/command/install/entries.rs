@@ -240,9 +240,10 @@ impl Program {
 
 /// Where the program stands that runs this command.
 fn own_place(args: &Args) -> Result<PathBuf> {
-    args.program.clone().map_or_else(std::env::current_exe, Ok).map_err(|error| {
-        Error::unavailable("this program's place is not known").caused_by(error)
-    })
+    args.program
+        .clone()
+        .map_or_else(std::env::current_exe, Ok)
+        .map_err(|error| Error::unavailable("this program's place is not known").caused_by(error))
 }
 
 fn text(path: &Path) -> Result<String> {
