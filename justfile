@@ -10,6 +10,17 @@ test:
 test-everything:
     cargo test --workspace --release -- --include-ignored
 
+# The Python package, in a virtual environment below target/, with the agent frameworks it works inside.
+test-python:
+    crates/py/test
+
+# A wheel for Linux from 2014 on, and a source distribution, in target/wheels. Needs python3 and a package registry.
+wheel:
+    python3 -m venv target/wheel
+    target/wheel/bin/pip install --quiet 'maturin==1.16.0' ziglang
+    cd crates/py && PATH="$PWD/../../target/wheel/bin:$PATH" maturin build --release --zig --compatibility manylinux2014
+    cd crates/py && ../../target/wheel/bin/maturin sdist
+
 # The ten largest files and functions: which noun is missing?
 sizes:
     @git ls-files '*.rs' | xargs wc -l | sort -rn | sed -n 2,11p

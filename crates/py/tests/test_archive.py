@@ -40,7 +40,7 @@ def test_ledger_and_claim(compacted_once):
     archive, compaction = compacted_once
     ledger = archive.ledger(compaction.messages, name="run", where={"kind": "fs.write"})
     assert [effect.target for effect in ledger.effects] == ["/etc/app/conf.yaml"]
-    assert ledger.effects[0].citation.quote == "/etc/app/conf.yaml"
+    assert "port: 8434" in ledger.effects[0].citation.quote
     assert ledger.refused == ()
     claim = archive.claim("The agent wrote /etc/app/conf.yaml.", compaction.messages, name="run")
     assert claim.verdict == "supported"
@@ -87,7 +87,8 @@ def test_the_conversation_is_found_without_a_name(archive):
     second = archive.compact(longer, budget="99%", best_effort=True)
     assert first.report.name == second.report.name
     other = [{"role": "user", "content": "Something else."}]
-    assert archive.compact(other).report.name != first.report.name
+    assert archive.compact(other, budget=1000).report.name != first.report.name
+    assert len(archive.sessions()) == 1
 
 
 def test_the_same_messages_give_the_same_output(tmp_path):
@@ -116,9 +117,9 @@ def test_a_budget_that_cannot_be_met(archive):
 def test_a_refusal_has_its_reasons(tmp_path):
     # Originals would go after a day, and the evidence is needed for 180.
     archive = strongroom.open(tmp_path, policy={"retention": "1d"})
-    with pytest.raises(strongroom.CompactionRefused, match="retention") as caught:
+    with pytest.raises(strongroom.CompactionRefused, match="may expire") as caught:
         archive.compact(openai_messages(), budget="40%")
-    assert sum(caught.value.reasons.values()) > 20
+    assert sum(caught.value.reasons.values()) > 10
     with pytest.raises(strongroom.BudgetNotMet):
         archive.compact(openai_messages(), budget="40%")
 

@@ -126,7 +126,7 @@ def test_a_long_run_is_compacted_and_a_later_question_is_answered(archive, async
     answers = [message.content for message in last if isinstance(message, ToolMessage) and message.name == ASKED.tool_calls[0]["name"]]
     assert answers[0].startswith("supported: yes") and "/etc/app/conf.yaml" in answers[0]
     assert state["messages"][-1].content.startswith("Yes")
-    assert {source.name for source in archive.sessions()} == {"langchain/7"}
+    assert {source.name for source in archive.sessions()} == {"conversation:langchain/7"}
     assert len({message.id for message in state["messages"]}) == len(state["messages"])
 
 

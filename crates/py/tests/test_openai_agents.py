@@ -84,7 +84,7 @@ def test_the_session_is_compacted_and_a_later_question_is_answered(archive):
     assert len(json.dumps(second)) < len(json.dumps(grown)) / 2
     answer = [item["output"] for item in model.seen[-1] if item.get("type") == "function_call_output"][-1]
     assert answer.startswith("supported: yes") and "/etc/app/conf.yaml" in answer
-    assert {source.name for source in archive.sessions()} == {"openai-agents/7"}
+    assert {source.name for source in archive.sessions()} == {"conversation:openai-agents/7"}
     assert archive.ask("did we ever modify system config?", after, name="openai-agents/7").answer == "yes"
 
 

@@ -171,7 +171,7 @@ class Conversation:
             message = json.loads(text)
             if "user" in (message.get("role"), message.get("type")) or message.get("type") == "human":
                 break
-        return f"conversation-{digest.hexdigest()[:16]}"
+        return f"messages-{digest.hexdigest()[:16]}"
 
     def with_json(self, text: str) -> Any:
         """The messages that `text` holds, of the kind that was given."""
