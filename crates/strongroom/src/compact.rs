@@ -31,6 +31,7 @@ use strongroom_core::transcript::Form;
 use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Retention, Revision, Vault};
 use strongroom_formats::Edit;
 
+use crate::classes::{keep_by_class, origin};
 use crate::custody::{Intake, Terms, meta_of, record, take_in, take_in_output};
 use crate::lineage::{Traced, trace};
 use crate::policy::Policy;
@@ -307,7 +308,7 @@ impl Run<'_, '_> {
         pieces: Vec<Piece>,
         observe: &mut dyn FnMut(Step),
     ) -> Result<Deposited> {
-        let retention = self.options.policy.retention(self.session.main.name(), self.options.now)?;
+        let retention = self.options.policy.retention(origin(self.reading), self.options.now)?;
         let mut pieces = pieces.into_iter().map(Ok);
         let Some(archive) = self.archive else {
             let mut originals = Originals { pieces: &mut pieces, revisions: &[], retention };
@@ -325,6 +326,7 @@ impl Run<'_, '_> {
     fn register(&self, archive: &Archive, revision: &Revision, terms: Terms) -> Result<()> {
         let main = meta_of(&self.session.main, archive)?;
         record(archive, &main, revision, terms)?;
+        keep_by_class(archive, self.options.policy, self.reading, revision, terms.now)?;
         let mut items = Vec::new();
         for child in &self.session.children {
             let meta = meta_of(child, archive)?;

@@ -9,9 +9,11 @@ use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes;
 
+use crate::classes::keep_by_class;
 use crate::custody::{Terms, facts, name_of, take_in};
 use crate::files::FileBytes;
-use crate::policy::Policy;
+use crate::policy::{Origin, Policy};
+use crate::reading::Reading;
 use crate::transcript::{FoundItem, Transcript, children_below, found_items};
 
 /// How an import goes about files that look unchanged.
@@ -205,7 +207,8 @@ pub fn import_summary(
     let name = format!("summary:{}:{}", name_of(path), Digest::of(&bytes));
     let id = source_id(archive.id(), &name);
     let facts = facts(None, Bytes::len(&bytes));
-    let retention = options.policy.retention(&name, options.now)?;
+    let origin = Origin { source: &name, project: None };
+    let retention = options.policy.retention(origin, options.now)?;
     let meta = SourceMeta { id, name, format: "summary".to_owned(), session: None, facts };
     take_in(archive, &bytes, &meta, Terms { retention, now: options.now }, &mut |_| {})?;
     if archive.source(main)?.is_some() {
@@ -227,7 +230,24 @@ fn import_file(
     }
     let format = strongroom_formats::detect(&source)?.name();
     take_as(archive, &File { path, source, format }, options, progress)?;
+    if options.policy.asks_for_class() {
+        keep_classes(archive, path, format, options)?;
+    }
     Ok(Taken::Imported)
+}
+
+/// Keeps what was just taken in as long as the classes of its spans ask.
+fn keep_classes(archive: &Archive, path: &Path, format: &str, options: ImportOptions<'_>) -> Result<()> {
+    let transcript = Transcript::open(path, Some(format))?;
+    let source = source_id(archive.id(), &name_of(path));
+    let Some(revision) = archive.latest_revision(source)? else { return Ok(()) };
+    keep_by_class(archive, options.policy, &Reading::uncounted(&transcript)?, &revision, options.now)
+}
+
+/// The directory that a transcript names, where a rule asks for it.
+fn project(policy: &Policy, file: &File<'_>) -> Option<String> {
+    let transcript = policy.asks_for_project().then(|| Transcript::open(file.path, Some(file.format)).ok());
+    transcript.flatten().and_then(|transcript| transcript.cwd().map(str::to_owned))
 }
 
 /// A file that is to be taken in, and as what.
@@ -248,7 +268,9 @@ fn take_as(
     let id = source_id(archive.id(), &name);
     let facts = facts(Some(file.path), file.source.len());
     let meta = SourceMeta { id, name, format: file.format.to_owned(), session: None, facts };
-    let retention = options.policy.retention(&meta.name, options.now)?;
+    let project = project(options.policy, file);
+    let origin = Origin { source: &meta.name, project: project.as_deref() };
+    let retention = options.policy.retention(origin, options.now)?;
     take_in(archive, &file.source, &meta, Terms { retention, now: options.now }, progress)?;
     Ok(())
 }

@@ -24,6 +24,8 @@ pub mod summarise;
 
 pub mod custody;
 
+pub mod classes;
+
 pub mod compact;
 
 pub mod ask;

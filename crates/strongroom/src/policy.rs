@@ -10,8 +10,12 @@
 //! going-on = "15%..20%"       # the least share of a summary for what is needed to go on; see `GoingOn`
 //!
 //! [[retention-rule]]
-//! source = "**/scratch/**"
+//! source = "**/scratch/**"    # or project = "/srv/ws/*", the directory that a session names, or both
 //! keep = "30d"
+//!
+//! [[retention-rule]]
+//! class = "side-effecting"    # or "structured", "narrative": spans of this class longer than the rest
+//! keep = "2555d"
 //!
 //! [[waiver]]
 //! id = "W1"
@@ -27,6 +31,7 @@
 
 use serde::Deserialize;
 use strongroom_core::error::{Error, Result};
+use strongroom_core::evidence::EvidentialClass;
 use strongroom_core::policy::{Demand, NarrativeRule, Operation, Waiver, WaiverId, WaiverScope};
 use strongroom_core::time::{Duration, Timestamp};
 use strongroom_core::vault::Retention;
@@ -82,8 +87,49 @@ enum NarrativeWord {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RetentionRule {
-    source: String,
+    source: Option<String>,
+    project: Option<String>,
+    class: Option<ClassWord>,
     keep: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ClassWord {
+    Narrative,
+    Structured,
+    SideEffecting,
+}
+
+impl ClassWord {
+    fn is_of(self, class: &EvidentialClass) -> bool {
+        match class {
+            EvidentialClass::Narrative(_) => self == Self::Narrative,
+            EvidentialClass::Structured => self == Self::Structured,
+            EvidentialClass::SideEffecting(_) => self == Self::SideEffecting,
+        }
+    }
+}
+
+/// Where an original comes from, as rules tell it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Origin<'a> {
+    /// The source's name.
+    pub source: &'a str,
+    /// The directory that its session names, where it is known.
+    pub project: Option<&'a str>,
+}
+
+impl RetentionRule {
+    fn is_empty(&self) -> bool {
+        self.source.is_none() && self.project.is_none() && self.class.is_none()
+    }
+
+    fn is_for(&self, origin: Origin<'_>) -> bool {
+        let source = self.source.as_deref().is_none_or(|glob| matches(glob, origin.source));
+        let project = self.project.as_deref();
+        source && project.is_none_or(|glob| origin.project.is_some_and(|own| matches(glob, own)))
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -143,12 +189,18 @@ impl Policy {
         let sources = file
             .retention_rule
             .iter()
-            .map(|rule| &rule.source)
+            .flat_map(|rule| rule.source.iter().chain(&rule.project))
             .chain(file.waiver.iter().filter_map(|rule| rule.source.as_ref()))
             .chain(file.hold.iter().map(|rule| &rule.source));
         for source in sources {
             globset::Glob::new(source)
                 .map_err(|error| Error::invalid_input(format!("source {source:?}: {error}")))?;
+        }
+        if let Some(rule) = file.retention_rule.iter().find(|rule| rule.is_empty()) {
+            let keep = &rule.keep;
+            return Err(Error::invalid_input(format!(
+                "the retention rule that keeps {keep:?} needs a source, a project or a class"
+            )));
         }
         for rule in &file.waiver {
             covers(&rule.covers)?;
@@ -217,13 +269,38 @@ impl Policy {
         self.file.going_on.as_deref().map_or_else(|| Ok(GoingOn::default()), going_on)
     }
 
-    /// How long originals of the source named `source` are kept when they are deposited at `now`.
+    /// Whether a rule asks for the directory that a session names.
+    pub fn asks_for_project(&self) -> bool {
+        self.file.retention_rule.iter().any(|rule| rule.project.is_some())
+    }
+
+    /// Whether a rule asks for the class of spans.
+    pub fn asks_for_class(&self) -> bool {
+        self.file.retention_rule.iter().any(|rule| rule.class.is_some())
+    }
+
+    /// How long spans of this class are kept at least, where a rule says so.
     ///
     /// # Errors
     /// `InvalidInput` when a value cannot be read.
-    pub fn retention(&self, source: &str, now: Timestamp) -> Result<Retention> {
-        let rule =
-            self.file.retention_rule.iter().find(|rule| matches(&rule.source, source)).map(|rule| &rule.keep);
+    pub fn retention_of_class(
+        &self,
+        class: &EvidentialClass,
+        origin: Origin<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Retention>> {
+        let mut rules = self.file.retention_rule.iter();
+        let rule = rules.find(|rule| rule.class.is_some_and(|word| word.is_of(class)) && rule.is_for(origin));
+        rule.map(|rule| retention(&rule.keep, now)).transpose()
+    }
+
+    /// How long originals from `origin` are kept when they are deposited at `now`, whatever their class.
+    ///
+    /// # Errors
+    /// `InvalidInput` when a value cannot be read.
+    pub fn retention(&self, origin: Origin<'_>, now: Timestamp) -> Result<Retention> {
+        let mut rules = self.file.retention_rule.iter();
+        let rule = rules.find(|rule| rule.class.is_none() && rule.is_for(origin)).map(|rule| &rule.keep);
         rule.or(self.file.retention.as_ref()).map_or(Ok(Retention::Indefinite), |keep| retention(keep, now))
     }
 }
@@ -320,9 +397,43 @@ mod tests {
         assert_eq!(policy.demand("/a/held/s.jsonl").unwrap().hold.as_deref(), Some("audit"));
         assert!(policy.demand("/a/other.jsonl").unwrap().waivers.is_empty());
         let now = Timestamp::from_ms(0);
-        let until = |source| policy.retention(source, now).unwrap();
+        let until = |source| policy.retention(Origin { source, project: None }, now).unwrap();
         assert_eq!(until("/a/scratch/s.jsonl"), Retention::Until(now + Duration::from_days(1)));
         assert_eq!(until("/a/s.jsonl"), Retention::Until(now + Duration::from_days(90)));
+    }
+
+    #[test]
+    fn rules_ask_for_project_and_class() {
+        let policy = Policy::parse(
+            r#"
+            retention = "30d"
+            [[retention-rule]]
+            project = "/srv/bank/*"
+            keep = "100d"
+            [[retention-rule]]
+            class = "side-effecting"
+            source = "**/*.jsonl"
+            keep = "2555d"
+            "#,
+            "test",
+        )
+        .unwrap();
+        assert!(policy.asks_for_project() && policy.asks_for_class());
+        let now = Timestamp::from_ms(0);
+        let origin = |source, project| Origin { source, project };
+        let days = |origin| match policy.retention(origin, now).unwrap() {
+            Retention::Until(until) => until.as_ms() / 86_400_000,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(days(origin("/a/s.jsonl", None)), 30, "the rule of a class is none of the source");
+        assert_eq!(days(origin("/a/s.jsonl", Some("/srv/bank/core"))), 100);
+        assert_eq!(days(origin("/a/s.jsonl", Some("/srv/shop/core"))), 30);
+        let of = |class, source| policy.retention_of_class(&class, origin(source, None), now).unwrap();
+        let certain = EvidentialClass::SideEffecting(strongroom_core::evidence::Certainty::Definite);
+        let long = Retention::Until(now + Duration::from_days(2_555));
+        assert_eq!(of(certain.clone(), "/a/s.jsonl"), Some(long));
+        assert_eq!(of(certain, "/a/s.txt"), None);
+        assert_eq!(of(EvidentialClass::Structured, "/a/s.jsonl"), None);
     }
 
     #[test]
@@ -334,6 +445,9 @@ mod tests {
             ("going-on = \"half\"", "no share"),
             ("[[waiver]]\nid=\"W\"\nauthor=\"\"\nreason=\"x\"\ncovers=\"source\"", "author"),
             ("[[waiver]]\nid=\"W\"\nauthor=\"a\"\nreason=\"x\"\ncovers=\"all\"", "none of"),
+            ("[[retention-rule]]\nkeep=\"1d\"", "needs a source"),
+            ("[[retention-rule]]\nkeep=\"1d\"\nclass=\"all\"", "side-effecting"),
+            ("grace = \"soon\"", "length of time"),
             ("[[hold]]\nreason=\"x\"\nsource=\"a[\"", "source"),
         ] {
             let message = Policy::parse(text, "p.toml").unwrap_err().to_string();

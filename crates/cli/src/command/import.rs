@@ -1,5 +1,7 @@
 //! `strongroom import`.
 
+use std::path::PathBuf;
+
 use strongroom::Result;
 use strongroom::import::{ImportOptions, Progress, Recheck, Taken, import};
 
@@ -31,6 +33,9 @@ pub(super) fn run(args: &Args, own: &ImportArgs) -> Result<End> {
         }
     })?;
     bar.finish_and_clear();
+    if let Some(words) = cleanup(&own.paths) {
+        out::warning(&words);
+    }
     if args.json {
         let body = serde_json::json!({
             "schema": 1, "imported": tally.imported, "unchanged": tally.unchanged,
@@ -44,6 +49,26 @@ pub(super) fn run(args: &Args, own: &ImportArgs) -> Result<End> {
         ))?;
     }
     Ok(if tally.failed > 0 { End::Unavailable } else { End::Done })
+}
+
+/// After how many days Claude Code deletes a transcript where its settings do not say.
+const CLEANUP_DAYS: u64 = 30;
+
+/// What is to be said when transcripts come from where Claude Code deletes them.
+fn cleanup(paths: &[PathBuf]) -> Option<String> {
+    let claude =
+        place::agent_home("CLAUDE_CONFIG_DIR").or_else(|| place::home().map(|home| home.join(".claude")))?;
+    let sessions = std::fs::canonicalize(claude.join("projects")).ok()?;
+    let real = paths.iter().filter_map(|path| std::fs::canonicalize(path).ok());
+    if !real.into_iter().any(|path| path.starts_with(&sessions) || sessions.starts_with(&path)) {
+        return None;
+    }
+    let settings = std::fs::read_to_string(claude.join("settings.json")).unwrap_or_default();
+    let settings: serde_json::Value = serde_json::from_str(&settings).unwrap_or_default();
+    let days = settings.get("cleanupPeriodDays").and_then(serde_json::Value::as_u64).unwrap_or(CLEANUP_DAYS);
+    Some(format!(
+        "Claude Code deletes its transcripts after {days} days (cleanupPeriodDays); what was imported stays here, what comes later does not: import again, or install claude-code"
+    ))
 }
 
 impl Tally {

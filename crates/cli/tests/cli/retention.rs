@@ -126,6 +126,36 @@ fn nothing_goes_while_a_compaction_runs() {
 }
 
 #[test]
+fn importing_from_where_an_agent_deletes_says_so() {
+    let home = home("");
+    assert!(!home.run(&["import", "s.jsonl"]).ends(0).stderr.contains("deletes"));
+    home.write(".claude/projects/p/s.jsonl", claude_session(1, 100));
+    assert!(home.run(&["import", ".claude/projects"]).ends(0).stderr.contains("after 30 days"));
+    home.write(".claude/settings.json", "{ \"cleanupPeriodDays\": 7 }");
+    assert!(home.run(&["import", ".claude/projects/p/s.jsonl"]).ends(0).stderr.contains("after 7 days"));
+}
+
+#[test]
+fn a_rule_keeps_what_a_class_asks_for() {
+    let rules = "[[retention-rule]]\nproject = \"/srv/ws/*\"\nkeep = \"0s\"\n";
+    let class = "[[retention-rule]]\nclass = \"side-effecting\"\nkeep = \"90d\"\n";
+    let home = home(&("grace = \"0s\"\n".to_owned() + rules + class));
+    let mut session = crate::home::ClaudeSession::default();
+    session.user("Push it.");
+    session.call("Bash", &serde_json::json!({ "command": "git push origin main" }), "To host:app.git");
+    home.write("pushed.jsonl", session.text);
+    home.run(&["--policy", "policy.toml", "import", "s.jsonl", "pushed.jsonl"]).ends(0);
+    assert!(deleted(&gc(&home, &ACT).json(0)) > 0, "a session that only reads goes");
+    home.run(&["export", "s.jsonl"]).ends(3);
+    home.run(&["export", "pushed.jsonl"]).ends(0);
+    let other = home.path("elsewhere.jsonl");
+    let moved = std::fs::read_to_string(home.path("s.jsonl")).unwrap().replace("/srv/ws/app", "/srv/other");
+    std::fs::write(&other, moved).unwrap();
+    home.run(&["--policy", "policy.toml", "import", "elsewhere.jsonl"]).ends(0);
+    assert_eq!(deleted(&gc(&home, &ACT).json(0)), 0, "the rule is for another project");
+}
+
+#[test]
 fn files_that_vanished_elsewhere_are_named() {
     let home = home("");
     home.run(&["import", "s.jsonl"]).ends(0);
