@@ -152,3 +152,33 @@ fn both_checkers_refuse_what_was_touched() {
     let refused = run.stdout.trim().strip_prefix("refused ").unwrap_or_else(|| panic!("{run:?}"));
     assert!(refused.parse::<u32>().unwrap() >= 60, "{run:?}");
 }
+
+/// An original of many pieces of which one is damaged: the question that needs it is told so, the others are answered.
+#[test]
+fn damaged_evidence_answers_nothing_and_hides_nothing_else() {
+    let home = Home::new();
+    home.write("s.jsonl", claude_session(24, 40_000));
+    home.run(&["import", "s.jsonl"]).ends(0);
+    std::fs::remove_file(home.path("s.jsonl")).unwrap();
+    let ask = |query: &str| -> serde_json::Value {
+        serde_json::from_str(&home.run(&["--json", "ask", query, "--all"]).stdout).unwrap()
+    };
+    let (first, last) = ("list files op:read path:*module_000*", "list files op:read path:*module_023*");
+    let before = ask(first);
+    assert_eq!(
+        (before["verdict"].as_str(), ask(last)["verdict"].as_str()),
+        (Some("supported"), Some("supported"))
+    );
+    assert_eq!(ask("ever calls cmd:rm")["verdict"], "absent");
+    let last_piece = "(SELECT piece FROM source_piece ORDER BY seq DESC LIMIT 1)";
+    let flip = "CAST(substr(body, 1, 60) || x'00' || substr(body, 62) AS BLOB)";
+    assert_eq!(home.tamper(&format!("UPDATE blob SET body = {flip} WHERE id = {last_piece}")), 1);
+    assert_eq!(ask(first)["citations"], before["citations"], "what is whole answers as before");
+    let absent = ask("ever calls cmd:rm");
+    assert_eq!(absent["verdict"], "insufficient", "{absent}");
+    let verify = home.run(&["verify", "--read-data"]).ends(3);
+    assert!(verify.stdout.contains("1 problems"), "{verify:?}");
+    let run =
+        home.run(&["prove", home.path("s.jsonl").to_str().unwrap(), "--key", "none.key", "-o", "b.json"]);
+    assert!(run.code != 0 && !home.path("b.json").exists());
+}
