@@ -431,7 +431,7 @@ mod tests {
         let of = |class, source| policy.retention_of_class(&class, origin(source, None), now).unwrap();
         let certain = EvidentialClass::SideEffecting(strongroom_core::evidence::Certainty::Definite);
         let long = Retention::Until(now + Duration::from_days(2_555));
-        assert_eq!(of(certain.clone(), "/a/s.jsonl"), Some(long));
+        assert_eq!(of(certain, "/a/s.jsonl"), Some(long));
         assert_eq!(of(certain, "/a/s.txt"), None);
         assert_eq!(of(EvidentialClass::Structured, "/a/s.jsonl"), None);
     }
