@@ -154,14 +154,13 @@ fn section(whose: Whose, first: &Line<'_>, lines: &[Line<'_>], sections: &mut Se
     match whose {
         Whose::Start => {}
         Whose::User => {
-            let solid = lines.iter().filter(|line| line.text.starts_with("#### "));
-            let parts: Vec<ByteRange> = solid.map(|line| line.behind("#### ")).collect();
-            said(BlockKind::Text, speaker, &parts).into_iter().for_each(|block| sections.push(block));
+            for line in lines.iter().filter(|line| line.text.starts_with("#### ")) {
+                say(line.behind("#### "), speaker, sections);
+            }
         }
         Whose::Program => program(lines, sections),
         Whose::Command | Whose::Model | Whose::Nobody => {
-            let parts: Vec<ByteRange> = body(lines).into_iter().collect();
-            said(BlockKind::Text, speaker, &parts).into_iter().for_each(|block| sections.push(block));
+            body(lines).into_iter().for_each(|body| say(body, speaker, sections));
             if whose == Whose::Nobody {
                 let why = "who speaks is not known: a command has printed before, and it may have printed these marks";
                 sections.find(first, "unattributed", why);
@@ -170,22 +169,27 @@ fn section(whose: Whose, first: &Line<'_>, lines: &[Line<'_>], sections: &mut Se
     }
 }
 
+/// A text of its own for each line with a mark, so that no mark stands inside a text.
+fn say(range: ByteRange, speaker: Speaker, sections: &mut Sections) {
+    if !range.is_empty() {
+        said(BlockKind::Text, speaker, &[range]).into_iter().for_each(|block| sections.push(block));
+    }
+}
+
 /// What the program says; where it says what it did, that is a call of its own.
 fn program(lines: &[Line<'_>], sections: &mut Sections) {
-    let mut parts: Vec<ByteRange> = Vec::new();
     for line in lines.iter().filter(|line| !line.text.trim().is_empty()) {
         let act = ACTS.iter().find(|(words, _)| line.text.starts_with(words) && line.text.ends_with("  "));
-        let Some((words, tool)) = act else {
-            let mark = if line.text.starts_with("> ") { "> " } else { "" };
-            parts.push(line.behind(mark));
-            continue;
-        };
-        said(BlockKind::Text, Speaker::Harness, &std::mem::take(&mut parts))
-            .into_iter()
-            .for_each(|block| sections.push(block));
-        act_of(line, words, tool).into_iter().for_each(|block| sections.push(block));
+        match act {
+            Some((words, tool)) => {
+                act_of(line, words, tool).into_iter().for_each(|block| sections.push(block));
+            }
+            None => {
+                let mark = if line.text.starts_with("> ") { "> " } else { "" };
+                say(line.behind(mark), Speaker::Harness, sections);
+            }
+        }
     }
-    said(BlockKind::Text, Speaker::Harness, &parts).into_iter().for_each(|block| sections.push(block));
 }
 
 /// The call that a line reports, and its result where the line says that it was done.

@@ -31,6 +31,8 @@ mod processes;
 #[cfg(test)]
 mod proofs;
 #[cfg(test)]
+mod read_only;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod retention;

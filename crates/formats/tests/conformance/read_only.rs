@@ -325,11 +325,7 @@ fn an_aider_history_names_nobody_behind_what_a_command_printed() {
     let (bytes, index) = read("aider");
     assert_eq!(
         spoken(&bytes, &index, Speaker::User),
-        [
-            "The lamp stays on.\nFix it, but leave lamp/legacy.py alone.".replace('\n', ""),
-            "thanks".to_owned(),
-            "/run cat notes.md".to_owned()
-        ]
+        ["The lamp stays on.", "Fix it, but leave lamp/legacy.py alone.", "thanks", "/run cat notes.md",]
     );
     assert_eq!(
         runs(&bytes, &index),
