@@ -180,14 +180,11 @@ fn say(range: ByteRange, speaker: Speaker, sections: &mut Sections) {
 fn program(lines: &[Line<'_>], sections: &mut Sections) {
     for line in lines.iter().filter(|line| !line.text.trim().is_empty()) {
         let act = ACTS.iter().find(|(words, _)| line.text.starts_with(words) && line.text.ends_with("  "));
-        match act {
-            Some((words, tool)) => {
-                act_of(line, words, tool).into_iter().for_each(|block| sections.push(block));
-            }
-            None => {
-                let mark = if line.text.starts_with("> ") { "> " } else { "" };
-                say(line.behind(mark), Speaker::Harness, sections);
-            }
+        if let Some((words, tool)) = act {
+            act_of(line, words, tool).into_iter().for_each(|block| sections.push(block));
+        } else {
+            let mark = if line.text.starts_with("> ") { "> " } else { "" };
+            say(line.behind(mark), Speaker::Harness, sections);
         }
     }
 }
