@@ -1,4 +1,4 @@
-//! Formats that are known by their looks and not read yet. They are named, and never taken for another.
+//! Formats that are known by their looks, and never taken for another: those of the table in `read_only`, and those not read yet.
 
 use crate::json::{Kind, Value};
 use crate::text::is_steps;
