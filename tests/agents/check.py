@@ -260,9 +260,9 @@ def body(rules: Callable[[list[Any]], set[str]]) -> Callable[[Bench, Path], str]
 
 
 def messages(path: Path) -> list[Any]:
-    """The messages of a body, bare or under `messages`."""
+    """The messages of a body: bare, or under `messages` or `input`."""
     value = json.loads(path.read_text(encoding="utf-8"))
-    return value if isinstance(value, list) else value["messages"]
+    return value if isinstance(value, list) else value.get("messages") or value["input"]
 
 
 def anthropic_body(body_messages: list[Any]) -> set[str]:
@@ -276,6 +276,7 @@ KINDS: list[tuple[str, str, str, Callable[[Bench, Path], str]]] = [
     ("codex", "codex.jsonl", "codex/*/*.jsonl", codex),
     ("openai-chat", "openai-chat.json", "derived/openai-chat/*.json", body(api.openai_chat)),
     ("anthropic-messages", "anthropic-messages.json", "derived/anthropic-messages/*.json", body(anthropic_body)),
+    ("openai-responses", "openai-responses.json", "derived/openai-responses/019ed836*.json", body(api.responses)),
 ]
 
 

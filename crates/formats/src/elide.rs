@@ -225,7 +225,8 @@ impl<'v> Writer<'v> {
             entry.or_insert_with(|| (at.record, list, Vec::new())).2.extend(place);
             return;
         }
-        let Some(place) = self.messages.iter().position(|message| message.range() == value.range()) else {
+        let start = value.range().start();
+        let Ok(place) = self.messages.binary_search_by_key(&start, |message| message.range().start()) else {
             return;
         };
         let bound = |value: &Value<'_>| value.get("id").is_some();

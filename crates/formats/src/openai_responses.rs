@@ -81,7 +81,10 @@ fn field(value: Value<'_>, record: &mut Record) {
 const RULES: Rules = Rules {
     lists: &["input", "items", "output"],
     leads: |item| item.string_at("role").is_some_and(|role| matches!(role.as_ref(), "system" | "developer")),
-    summary: |_, text| [br#"{"type":"message","role":"user","content":"#, text, b"}"].concat(),
+    summary: |_, text| {
+        let head = br#"{"type":"message","role":"user","content":[{"type":"input_text","text":"#;
+        [head.as_slice(), text, b"}]}"].concat()
+    },
     part: [r#"{"type":"input_text","text":"#, "}"],
     outputs: &[&["output"]],
     ..Rules::MESSAGES

@@ -137,3 +137,37 @@ fn a_sealed_summary_is_said_to_be_sealed() {
     let screen = home.run(&["lost", "codex.jsonl"]).ends(0);
     assert!(screen.stdout.contains("nobody can check"), "{}", screen.stdout);
 }
+
+/// A rule, a compaction that forgets it, and the push it forbade, as pi and Gemini CLI write them.
+#[test]
+fn compactions_of_other_agents_are_compared_too() {
+    let home = Home::new();
+    let rule = "Never push to main.";
+    let pi = [
+        json!({"type": "session", "version": 3, "id": "s", "timestamp": "2026-05-04T09:00:00.000Z", "cwd": "/w"}),
+        json!({"type": "message", "id": "a1", "parentId": null, "message": {"role": "user", "content": rule}}),
+        json!({"type": "compaction", "id": "a2", "parentId": "a1", "summary": "Nothing much.", "firstKeptEntryId": "a2"}),
+        json!({"type": "message", "id": "a3", "parentId": "a2", "message": {"role": "assistant", "content": [
+            {"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "git push origin main"}}]}}),
+        json!({"type": "message", "id": "a4", "parentId": "a3", "message": {"role": "toolResult", "toolCallId": "c",
+            "toolName": "bash", "content": [{"type": "text", "text": "main -> main"}], "isError": false}}),
+    ];
+    let result = json!([{"functionResponse": {"id": "c", "name": "run_shell_command", "response": {"output": "main -> main"}}}]);
+    let gemini = [
+        json!({"sessionId": "s", "projectHash": "p", "startTime": "2026-05-04T09:00:00.000Z"}),
+        json!({"id": "m1", "timestamp": "2026-05-04T09:00:01.000Z", "type": "user", "content": rule}),
+        json!({"$set": {"messages": [{"id": "m2", "timestamp": "2026-05-04T09:00:02.000Z", "type": "user",
+            "content": "<state_snapshot>Nothing much.</state_snapshot>"}]}}),
+        json!({"id": "m3", "timestamp": "2026-05-04T09:00:03.000Z", "type": "gemini", "content": "", "toolCalls": [
+            {"id": "c", "name": "run_shell_command", "args": {"command": "git push origin main"}, "result": result, "status": "success"}]}),
+    ];
+    for (name, lines) in [("pi.jsonl", pi.as_slice()), ("gemini.jsonl", gemini.as_slice())] {
+        home.write(name, lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+        let run = home.run(&["lost", name, "--json"]).ends(0);
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        let one = &found["sessions"][0]["compactions"][0];
+        assert_eq!(one["rules"][0]["quote"], rule, "{name}: {found}");
+        assert_eq!(one["rules"][0]["fate"], "lost", "{name}: {one}");
+        assert_eq!(one["rules"][0]["broken"][0]["place"]["line"], 4, "{name}: {one}");
+    }
+}

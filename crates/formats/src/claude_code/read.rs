@@ -75,7 +75,7 @@ pub(super) struct Reader {
 }
 
 /// Line types that hold settings, titles and bookkeeping, and nobody's words.
-const META_TYPES: [&str; 26] = [
+const META_TYPES: [&str; 27] = [
     "summary",
     "custom-title",
     "ai-title",
@@ -102,7 +102,17 @@ const META_TYPES: [&str; 26] = [
     "session-metadata",
     "usage",
     "fork-context-ref",
+    "cost-state",
 ];
+
+/// A copy of what was sent to the API. The conversation in it stands in lines of its own; what else it holds can be
+/// searched, and is never sent again.
+fn request_copy(value: Value<'_>, record: &mut Record) {
+    record.kind = RecordKind::Message;
+    "api-request-blob".clone_into(&mut record.label);
+    let own = block(BlockKind::SideData { call_id: None }, value, String::new(), Speaker::Harness);
+    record.blocks.push(Block { visibility: Visibility::Aside, text: vec![plain_text(value)], ..own });
+}
 
 impl Reader {
     /// The usage of each API message, in order of the records that carry it; that of relinked copies belongs to no
@@ -125,6 +135,7 @@ impl Reader {
             "attachment" => self.attachment(value, &mut record, at),
             "queue-operation" => self.queue_operation(value, &mut record, at),
             "message" => self.plain_message(value, &mut record),
+            "api-request-blob" => request_copy(value, &mut record),
             known if META_TYPES.contains(&known) => {
                 record.kind = RecordKind::Meta;
                 record.label = with_subtype(known, value.path(&["data", "type"]));

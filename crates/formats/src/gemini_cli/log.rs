@@ -143,7 +143,8 @@ fn resolve(source: &dyn Bytes, records: &mut [Record], steps: &[(usize, Step)]) 
                 let Some(range) = records.get(*at).map(|record| record.range) else { continue };
                 let own = Live { id: id.clone(), record: *at, range };
                 copy(source, records, &own, known.get(id), Writer::Program)?;
-                match live.iter_mut().find(|message| message.id == *id) {
+                let old = known.get(id).and_then(|_| live.iter_mut().rfind(|message| message.id == *id));
+                match old {
                     Some(old) => forget(records, &std::mem::replace(old, own.clone()), Branch::Active),
                     None => live.push(own.clone()),
                 }

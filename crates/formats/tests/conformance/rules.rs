@@ -472,3 +472,16 @@ fn cline_texts_that_the_program_wrote_are_not_the_users_and_calls_in_text_are_ho
     let summaries = read.blocks().filter(|(_, block)| block.kind == BlockKind::Summary).count();
     assert_eq!((summaries, read.blocks().next().unwrap().1.speaker), (1, Speaker::User));
 }
+
+#[test]
+fn costs_and_copies_of_requests_are_no_holes_in_a_claude_code_log() {
+    let cost = r#"{"type":"cost-state","sessionId":"s1","totalCostUSD":0.5}"#.to_owned();
+    let request = r#"{"type":"api-request-blob","sessionId":"s1","blob":"H4sIAAAA"}"#.to_owned();
+    let read =
+        index("claude-code", &[user("1", None, "go"), cost, request, assistant("2", "1", "m", &says("ok"))]);
+    assert_eq!(sent(&read), ["go", "ok"]);
+    assert!(read.1.findings.is_empty(), "{:?}", read.1.findings);
+    assert!(!read.1.blocks().any(|(_, block)| matches!(block.kind, BlockKind::Opaque(_))));
+    let copy = &read.1.records[2].blocks[0];
+    assert_eq!((copy.speaker, copy.visibility), (Speaker::Harness, Visibility::Aside));
+}
