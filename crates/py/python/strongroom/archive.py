@@ -62,6 +62,9 @@ class Archive:
     True
     """
 
+    _lock: threading.Lock
+    _opened: Optional[_native.Archive]
+
     def __init__(self, dir: Optional[PathLike] = None, policy: Optional[Policy] = None) -> None:
         self._dir = Path(dir) if dir is not None else native(_native.usual_dir)
         self._policy = _policy(policy)
@@ -215,7 +218,7 @@ class Archive:
 
     def _forget(self) -> None:
         self._lock = threading.Lock()
-        self._opened: Optional[_native.Archive] = None
+        self._opened = None
 
 
 def _again(dir: Path, policy: Optional[tuple[str, str]]) -> Archive:

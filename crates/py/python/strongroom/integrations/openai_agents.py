@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Optional, Union
 
-from agents import FunctionTool, TResponseInputItem, function_tool
+from agents import FunctionTool, Session, TResponseInputItem, function_tool
 from agents.memory.session import SessionABC
 
 from ..archive import Archive
@@ -33,7 +33,7 @@ class EvidenceSession(SessionABC):
     def __init__(
         self,
         session_id: str,
-        underlying_session: Any,
+        underlying_session: Session,
         *,
         archive: Archive,
         trigger: int = 60_000,

@@ -122,20 +122,23 @@ class _History:
                     changed[number] = _with_response(changed[number], chat)
                 else:
                     changed[number][part] = _with_content(changed[number][part], chat["content"])
-        made: list[ModelMessage] = [
-            message if all(a is b for a, b in zip(parts, message.parts)) else dataclasses.replace(message, parts=parts)
-            for message, parts in zip(self.messages, changed)
-        ]
+        made = [_with_parts(message, parts) for message, parts in zip(self.messages, changed)]
         for number, part, summary in reversed(inserted):
             _insert(made, number, part, summary)
         return made
+
+
+def _with_parts(message: ModelMessage, parts: list[Any]) -> ModelMessage:
+    if all(own is given for own, given in zip(parts, message.parts)):
+        return message
+    return dataclasses.replace(message, parts=parts)  # type: ignore[arg-type]
 
 
 def _insert(messages: list[ModelMessage], number: int, part: int, summary: str) -> None:
     """Puts the summary before a part of a request, or before a response in a request of its own."""
     beside = messages[number]
     timestamp = beside.timestamp or getattr(beside.parts[0] if beside.parts else None, "timestamp", None)
-    own = UserPromptPart(summary, **({"timestamp": timestamp} if timestamp else {}))
+    own = UserPromptPart(summary, timestamp=timestamp) if timestamp else UserPromptPart(summary)
     if isinstance(beside, ModelRequest):
         parts = [*beside.parts[:part], own, *beside.parts[part:]]
         messages[number] = dataclasses.replace(beside, parts=parts)
@@ -167,7 +170,7 @@ def _of_user_content(content: Any) -> dict[str, Any]:
 
 
 def _of_response(response: ModelResponse) -> Optional[dict[str, Any]]:
-    texts = [{"type": "text", "text": part.content} for part in response.parts if _is_text(part)]
+    texts = [{"type": "text", "text": text} for text in map(_text, response.parts) if text]
     calls = [
         {
             "id": part.tool_call_id,
@@ -183,9 +186,9 @@ def _of_response(response: ModelResponse) -> Optional[dict[str, Any]]:
     return {**message, "tool_calls": calls} if calls else message
 
 
-def _is_text(part: Any) -> bool:
-    # The APIs refuse empty texts, and some models send them beside calls.
-    return isinstance(part, TextPart) and bool(part.content)
+def _text(part: Any) -> Optional[str]:
+    """The text of a part. The APIs refuse empty texts, and some models send them beside calls."""
+    return part.content or None if isinstance(part, TextPart) else None
 
 
 def _with_content(part: Any, content: Any) -> Any:
@@ -200,7 +203,7 @@ def _with_response(parts: list[Any], chat: dict[str, Any]) -> list[Any]:
     calls = iter(chat.get("tool_calls") or [])
     made = []
     for part in parts:
-        if _is_text(part):
+        if _text(part):
             text = next(texts)["text"]
             part = part if text == part.content else dataclasses.replace(part, content=text)
         elif isinstance(part, ToolCallPart):
