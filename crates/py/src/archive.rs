@@ -17,7 +17,7 @@ use strongroom::time::Timestamp;
 use strongroom::{Error, Result};
 
 use crate::failure::raised;
-use crate::reply::{self, Answer, Compacted, Imported, LedgerForm, Original, Span};
+use crate::reply::{self, Answer, Compacted, LedgerForm, Original, Span, Tally};
 use crate::request::{self, Of};
 
 /// An archive that is open. It may be used from any thread.
@@ -36,7 +36,7 @@ impl Archive {
     /// Opens the archive in `dir`; `policy` is the text of a policy file and its name.
     #[new]
     fn open(py: Python<'_>, dir: PathBuf, policy: Option<(String, String)>) -> PyResult<Self> {
-        away(py, || {
+        away(py, move || {
             let policy = policy.map_or(Ok(Policy::default()), |(text, name)| Policy::parse(&text, &name))?;
             Ok(Self { custodian: Custodian::open(&dir, policy)? })
         })
@@ -121,13 +121,13 @@ impl Archive {
             let request: request::Import = request::read(request)?;
             let now = Timestamp::from_ms(request.now_ms);
             let options = ImportOptions { policy: self.custodian.policy(), now, recheck: Recheck::Trust };
-            let mut imported = Imported::default();
+            let mut tally = Tally::default();
             import(self.custodian.archive(), &request.paths, options, &mut |step| {
                 if let Progress::File(path, taken) = step {
-                    imported.note(path, taken);
+                    tally.note(path, taken);
                 }
             })?;
-            reply::write(&imported)
+            reply::write(&tally)
         })
     }
 

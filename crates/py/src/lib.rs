@@ -31,7 +31,7 @@ mod _native {
 /// call to run it again.
 #[pyfunction]
 fn run(py: Python<'_>, words: Vec<OsString>, program: Option<PathBuf>) -> u8 {
-    py.detach(|| strongroom_cli::run(&words, program))
+    py.detach(move || strongroom_cli::run(&words, program))
 }
 
 /// The archive's directory where none is named.

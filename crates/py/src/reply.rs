@@ -77,7 +77,7 @@ pub(crate) struct Original<'r> {
 
 /// What came of an import.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Imported {
+pub(crate) struct Tally {
     imported: Vec<String>,
     unchanged: Vec<String>,
     /// Each with the reason.
@@ -86,7 +86,7 @@ pub(crate) struct Imported {
     failed: Vec<(String, &'static str, String)>,
 }
 
-impl Imported {
+impl Tally {
     pub(crate) fn note(&mut self, path: &Path, taken: &Taken) {
         let path = path.display().to_string();
         match taken {
