@@ -171,7 +171,7 @@ fn plan_of(span: &Reclaimed<'_>, texts: &Texts) -> Vec<Item> {
                 half: Half::GoOn,
                 order: (span.ordinal, number),
                 also: Vec::new(),
-                density: density::TODO,
+                density: density::PLANNED,
                 cost: cost(&parts),
                 say: Say::Line(parts),
             });

@@ -8,7 +8,7 @@ pub(super) mod density {
     pub(in super::super) const COMMAND: [u64; 3] = [1_200, 300, 30];
     /// What a failed call said first; other lines that look like errors.
     pub(in super::super) const ERROR: [u64; 2] = [2_000, 1_000];
-    pub(in super::super) const TODO: u64 = 600;
+    pub(in super::super) const PLANNED: u64 = 600;
     /// The first chunks of the last reply; the last one goes on.
     pub(in super::super) const LAST_REPLY: [u64; 3] = [2_000, 1_000, 600];
     /// The beginning of one of the last replies, and the rest of it.
