@@ -385,7 +385,7 @@ patterns! {
     ISSUE = r"(?:^|[\s(])(#\d{1,6})\b";
     DECIMAL = r"\bv?\d+(?:\.\d+)+\b";
     NUMBER = r"\b\d{3,}\b";
-    NUMBERED = r"^\s*\d+(?:→|\t)|^(?:[\w./-]+:)?\d+[:-]|^@@ [^@]*@@|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.Z+-]*)?";
+    NUMBERED = r"^\s*\d+(?:→|\t)|^(?:[\w./-]+:)?\d+[:-]|^@@ [^@]*@@|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.Z+-]*)?|\b\d\d:\d\d:\d\d[\d.,]*";
     ESCAPE = r"\\[ntr]";
     HARNESS = r"\b(?:toolu_|call_|chatcmpl-|req_|msg_)\w+";
     EFFECT = r"\bgit (?:-C \S+ )?(?:commit|push|add|checkout|switch|rebase|merge|reset|stash|tag|rm|mv|restore|cherry-pick|revert|worktree add|clean)\b|(?:^|[;&|]\s*)(?:sudo )?(?:rm|mv|cp|mkdir|touch|chmod|ln|tee|kill|pkill|systemctl|docker) |\b(?:npm|pnpm|yarn|bun) (?:i|install|add|publish|link)\b|\bpip install|\bgo (?:install|get|mod tidy)|\bsed -i|\bgh (?:pr|issue|release) (?:create|merge|edit|close|comment)|[^0-9&>=-]>{1,2}\s*[\w/.~$]+\.\w";
