@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use strongroom_core::span::SpanKind;
 use strongroom_core::summary::Part;
-use strongroom_core::transcript::{BlockKind, Scalar, Speaker, Visibility};
+use strongroom_core::transcript::{BlockKind, Scalar, Speaker};
 
 use super::item::{Half, Item, Say, Section};
-use super::texts::Texts;
+use super::texts::{Texts, is_aside};
 use super::weights::{self, CHUNKS, density};
 use super::{Flow, Reclaimed, cost};
 use crate::tokens;
@@ -46,8 +46,7 @@ impl Said<'_> {
         }
         for block in &span.content.blocks {
             let speaker = block.block.speaker;
-            let aside = block.block.visibility == Visibility::Aside;
-            if aside || !matches!(speaker, Speaker::User | Speaker::Assistant) {
+            if is_aside(block) || !matches!(speaker, Speaker::User | Speaker::Assistant) {
                 continue;
             }
             for (at, (chunk, cost)) in (0..).zip(chunks(&block.text)) {

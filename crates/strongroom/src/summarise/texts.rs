@@ -6,7 +6,7 @@ use strongroom_core::evidence::AtomCounts;
 use strongroom_core::summary::{Literal, Part, SourceText, Sources, imitates, quote_fault, stands};
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar, Speaker, Visibility};
 use strongroom_evidence::atom;
-use strongroom_evidence::content::SpanContent;
+use strongroom_evidence::content::{BlockContent, SpanContent};
 
 use super::Reclaimed;
 
@@ -19,7 +19,7 @@ pub(super) enum Origin {
     Block(BlockRef),
     /// An argument, by its place among those of the call in this block.
     Argument(BlockRef, usize),
-    /// A block that is never sent: it repeats what is, or holds what the agent never saw.
+    /// Data that is never sent: it repeats what is, or holds what the agent never saw.
     Aside,
 }
 
@@ -121,10 +121,15 @@ impl Sources for Texts {
     }
 }
 
+/// Whether a block is data that is never sent. Words that stand in a queue before they are sent are none.
+pub(super) fn is_aside(block: &BlockContent<'_>) -> bool {
+    block.block.visibility == Visibility::Aside && matches!(block.block.kind, BlockKind::SideData { .. })
+}
+
 fn texts(span: &Reclaimed<'_>) -> SpanTexts {
     let mut all = SpanTexts::default();
     for block in &span.content.blocks {
-        let (speaker, aside) = (block.block.speaker, block.block.visibility == Visibility::Aside);
+        let (speaker, aside) = (block.block.speaker, is_aside(block));
         let mut push = |speaker: Speaker, text: &str, origin: Origin| {
             all.texts.push(SourceText { speaker, text: text.to_owned() });
             all.origins.push(if aside { Origin::Aside } else { origin });
