@@ -113,6 +113,15 @@ fn open_there(args: &Args, mode: Mode) -> Result<Archive> {
     })
 }
 
+/// The name of a source as people are told it: a path below the current directory from there on.
+pub(crate) fn shown(name: &str) -> String {
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| Path::new(name).strip_prefix(here).ok().map(Path::to_owned));
+    below
+        .filter(|below| !below.as_os_str().is_empty())
+        .map_or_else(|| name.to_owned(), |below| below.display().to_string())
+}
+
 fn named(error: Error, dir: &Path) -> Error {
     Error::new(error.kind(), format!("archive {}: {error}", dir.display())).caused_by(error)
 }

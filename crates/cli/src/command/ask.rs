@@ -32,9 +32,21 @@ pub(super) fn print(args: &Args, answer: &Answer, asked: &Asked, file: Option<&P
         if file.is_none() {
             out::note(&format!("asked: {} sources in the archive", asked.names().len()));
         }
-        out::data(render_text(answer).as_bytes())?;
+        out::data(render_text(&shown(answer)).as_bytes())?;
     }
     Ok(if answer.verdict == Verdict::Supported { End::Done } else { End::No })
+}
+
+/// An answer as people read it: names of sources from the current directory on.
+fn shown(answer: &Answer) -> Answer {
+    let mut answer = answer.clone();
+    for citation in &mut answer.citations {
+        citation.source = place::shown(&citation.source);
+    }
+    for block in &mut answer.scope.blocking {
+        block.citation.source = place::shown(&block.citation.source);
+    }
+    answer
 }
 
 /// Which sessions are asked.

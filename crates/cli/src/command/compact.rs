@@ -149,7 +149,8 @@ fn tell(args: &Args, report: &Report, outcome: &'static str) -> Result<()> {
 }
 
 fn words(report: &Report, outcome: &str) -> Vec<String> {
-    let mut lines = vec![format!("{} ({}): {outcome}{}", report.name, report.format, reason(report))];
+    let mut lines =
+        vec![format!("{} ({}): {outcome}{}", place::shown(&report.name), report.format, reason(report))];
     let share = report.tokens_after.0 * 100 / report.tokens_before.0.max(1);
     lines.push(format!(
         "tokens     {} -> {} ({share} %), budget {} [o200k_base, what the agent sends next]",
