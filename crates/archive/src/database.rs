@@ -7,6 +7,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use strongroom_core::error::{Error, ErrorKind, Result};
 
+#[cfg(test)]
+use crate::disk::simulated::{Bug, planted};
 use crate::fault::{Fault, Outcome};
 use crate::place::Place;
 use crate::sql;
@@ -94,6 +96,11 @@ impl Database {
 
     /// Runs `work` on one unchanging state of the database, on a connection that never writes.
     pub(crate) fn read<T>(&self, work: impl Fn(&Connection) -> Outcome<T>) -> Result<T> {
+        #[cfg(test)]
+        if planted(Bug::ReadsBackFromCache) {
+            let mut writer = lock(&self.writer);
+            return self.connected(&mut writer, Role::Writer).and_then(work).map_err(Error::from);
+        }
         let mut reader = lock(&self.reader);
         patiently(|| {
             let attempt = self.connected(&mut reader, Role::Reader).and_then(|connection| {
@@ -124,8 +131,16 @@ impl Database {
         let mut writer = lock(&self.writer);
         patiently(|| {
             let attempt = self.connected(&mut writer, Role::Writer).and_then(|connection| {
+                #[cfg(test)]
+                commit_late(connection)?;
                 let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
                 let value = work(&transaction)?;
+                #[cfg(test)]
+                if planted(Bug::AcknowledgesBeforeCommit) {
+                    let mut transaction = transaction;
+                    transaction.set_drop_behavior(rusqlite::DropBehavior::Ignore);
+                    return Ok(value);
+                }
                 transaction.commit()?;
                 Ok(value)
             });
@@ -152,6 +167,10 @@ impl Database {
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(64);
         connection.execute_batch(sql::CONNECT)?;
+        #[cfg(test)]
+        if planted(Bug::AcknowledgesBeforeFlush) {
+            connection.execute_batch("PRAGMA synchronous = OFF")?;
+        }
         match (role, self.pages_max) {
             (Role::Reader, _) => connection.execute_batch(sql::CONNECT_READER)?,
             (Role::Writer, Some(pages)) => connection.query_row(&sql::limit_pages(pages), [], |_| Ok(()))?,
@@ -187,6 +206,12 @@ fn patiently<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Result<T> {
         }
     }
     attempt().map_err(Error::from)
+}
+
+/// Commits what a planted bug left open.
+#[cfg(test)]
+fn commit_late(connection: &Connection) -> Outcome<()> {
+    Ok(if connection.is_autocommit() { () } else { connection.execute_batch("COMMIT")? })
 }
 
 fn check_identity(connection: &Connection) -> Outcome<()> {

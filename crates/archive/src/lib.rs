@@ -22,6 +22,7 @@ mod record;
 mod fault;
 mod sql;
 
+mod disk;
 mod place;
 
 mod lease;
@@ -53,6 +54,9 @@ mod hold;
 pub mod expiry;
 
 pub mod verify;
+
+#[cfg(test)]
+mod torture;
 
 pub use archive::{Archive, Mode, Options};
 pub use encoding::Level;

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access as Permission, AtFlags, CWD};
 use strongroom_core::error::{Error, Result};
 
+use crate::disk::{create, flush_dir, link, unlink};
+
 const DATABASE: &str = "strongroom.db";
 const LOG: &str = "strongroom.db-wal";
 const INDEX: &str = "strongroom.db-shm";
@@ -145,15 +147,15 @@ impl Place {
     /// Makes an empty file for a database that is not yet the archive's; `nonce` tells it from others.
     pub(crate) fn make_draft(&self, nonce: u64) -> Result<PathBuf> {
         let draft = self.dir.join(format!("{DATABASE}.new-{nonce:016x}"));
-        let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
+        let made = create(&draft, fs::OpenOptions::new().write(true).create_new(true).mode(0o600));
         made.map_err(|error| self.failed("cannot write to", error))?;
         Ok(draft)
     }
 
     /// Gives a finished draft the database's name, unless another process was first. Durable on return.
     pub(crate) fn publish(&self, draft: &Path) -> Result<()> {
-        let linked = fs::hard_link(draft, self.database());
-        fs::remove_file(draft).map_err(|error| self.failed("cannot write to", error))?;
+        let linked = link(draft, &self.database());
+        unlink(draft).map_err(|error| self.failed("cannot write to", error))?;
         match linked {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(self.failed("cannot write to", error));
@@ -166,7 +168,7 @@ impl Place {
     /// Clears away a draft that will not be published.
     pub(crate) fn discard(draft: &Path) {
         // The draft is of no use to anybody, and the error that led here is the one to report.
-        drop(fs::remove_file(draft));
+        drop(unlink(draft));
     }
 
     /// Whether this process may write the database and its log.
@@ -218,10 +220,6 @@ impl Place {
         let path: String = self.database().as_os_str().as_bytes().iter().map(spell).collect();
         PathBuf::from(format!("file:{path}?immutable=1"))
     }
-}
-
-fn flush_dir(dir: &Path) -> io::Result<()> {
-    fs::File::open(dir)?.sync_all()
 }
 
 #[cfg(test)]

@@ -1,0 +1,139 @@
+//! Power failures: at points of a recording the disk keeps what was flushed and some of the rest.
+
+use std::fs;
+use std::ops::AddAssign;
+use std::path::Path;
+
+use super::Scratch;
+use super::promises::Promises;
+use super::workload::{Recording, chosen, run};
+use crate::disk::simulated::{Bug, Dice, Disk, Image, Survivors, plant};
+
+/// How many acts a run has, and in how many states its disk is looked at.
+const ACTS: usize = 14;
+const STATES: u64 = 60;
+
+/// What runs come to.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) states: u64,
+    /// Changes that were lost, whole or in part, over all states.
+    pub(super) faults: u64,
+    /// Promises that had been made by the time of the failure, over all states.
+    pub(super) at_risk: u64,
+    /// What was broken, with its seed.
+    pub(super) broken: Vec<String>,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.states += other.states;
+        self.faults += other.faults;
+        self.at_risk += other.at_risk;
+        self.broken.extend(other.broken);
+    }
+}
+
+/// Records the program of one seed.
+fn record(seed: u64, bug: Option<Bug>) -> Recording {
+    let scratch = Scratch::new();
+    let disk = Disk::watch(&scratch.path("archive"), None);
+    let _planted = plant(bug);
+    let recording = run(seed, &chosen(seed, ACTS), &disk);
+    assert!(recording.errors.is_empty(), "seed {seed}: {:?}", recording.errors);
+    recording
+}
+
+/// Cuts the power `states` times at points of `recording` chosen by `seed`.
+pub(super) fn cut(seed: u64, recording: &Recording, states: u64) -> Tally {
+    let mut dice = Dice::new(seed ^ 0x5eed);
+    let count = recording.events.len();
+    let mut points: Vec<usize> = (0..states).map(|_| dice.below(count + 1)).collect();
+    points.sort_unstable();
+    let mut points = points.into_iter().peekable();
+    let mut image = Image::new(seed);
+    let mut promises = Promises::default();
+    let mut notes = recording.notes.iter().peekable();
+    let mut tally = Tally::default();
+    for at in 0..=count {
+        while let Some((_, note)) = notes.next_if(|(after, _)| *after <= at) {
+            promises.add(note);
+        }
+        while points.next_if_eq(&at).is_some() {
+            tally += look(&image.cut(), &promises, &format!("seed {seed}, after change {at} of {count}"));
+        }
+        if let Some(event) = recording.events.get(at) {
+            image.follow(event);
+        }
+    }
+    tally
+}
+
+fn look(left: &Survivors, promises: &Promises, place: &str) -> Tally {
+    let scratch = Scratch::new();
+    let dir = scratch.path("archive");
+    restore(left, &dir);
+    let broken = promises.broken(&dir).into_iter().map(|what| format!("{place}: {what}")).collect();
+    Tally { states: 1, faults: left.lost, at_risk: promises.count(), broken }
+}
+
+fn restore(left: &Survivors, dir: &Path) {
+    let Some(files) = &left.files else { return };
+    fs::create_dir(dir).unwrap();
+    for (name, bytes) in files {
+        fs::write(dir.join(name), bytes).unwrap();
+    }
+}
+
+fn torture(seeds: std::ops::Range<u64>, bug: Option<Bug>) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        tally += cut(seed, &record(seed, bug), STATES);
+    }
+    println!(
+        "power failures, {bug:?} planted: {} states, {} changes lost or torn, {} promises at risk, {} broken",
+        tally.states,
+        tally.faults,
+        tally.at_risk,
+        tally.broken.len()
+    );
+    tally
+}
+
+#[track_caller]
+fn assert_sound(tally: &Tally) {
+    assert!(tally.broken.is_empty(), "{:#?}", &tally.broken[..tally.broken.len().min(20)]);
+    assert!(tally.faults > tally.states, "hardly anything was lost: {tally:?}");
+    assert!(tally.at_risk > tally.states, "hardly anything was promised: {tally:?}");
+}
+
+#[test]
+fn a_power_failure_breaks_no_promise() {
+    assert_sound(&torture(0..4, None));
+}
+
+#[test]
+fn planted_bugs_are_found() {
+    for bug in [Bug::AcknowledgesBeforeCommit, Bug::AcknowledgesBeforeFlush, Bug::FlushesNoDirectory] {
+        let tally = torture(0..1, Some(bug));
+        assert!(!tally.broken.is_empty(), "{bug:?} was not found");
+    }
+}
+
+#[test]
+#[ignore = "a minute; just torture ci"]
+fn ci() {
+    assert_sound(&torture(1_000..1_060, None));
+}
+
+#[test]
+#[ignore = "about an hour; just torture hour"]
+fn hour() {
+    assert_sound(&torture(10_000..13_600, None));
+}
+
+#[test]
+#[ignore = "a night; just torture night"]
+fn night() {
+    assert_sound(&torture(100_000..117_000, None));
+}
