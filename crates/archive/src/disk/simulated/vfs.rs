@@ -30,7 +30,7 @@ struct Tap {
     recorder: Shared,
     file: FileNo,
     is_log: bool,
-    /// `SQLite` flushes the directory with the first flush of a log that it made.
+    /// `SQLite` flushes the directory with the first flush of a log that it might have made.
     owes_dir_flush: bool,
 }
 
@@ -140,13 +140,12 @@ unsafe extern "C" fn open(
             tap: std::ptr::null_mut(),
         });
         let path = path_of(name);
-        let is_new = path.is_some_and(|path| !path.exists());
         let table = (*vfs).pAppData.cast::<sqlite3_vfs>();
         let Some(pass) = (*table).xOpen else { return ffi::SQLITE_CANTOPEN };
         let code = pass(table, name, below, flags, out);
         if code == ffi::SQLITE_OK {
             (*handle).base.pMethods = &raw const METHODS;
-            if let Some(tap) = path.and_then(|path| tap(path, flags, is_new)) {
+            if let Some(tap) = path.and_then(|path| tap(path, flags)) {
                 (*handle).tap = Box::into_raw(Box::new(tap));
             }
         }
@@ -154,12 +153,13 @@ unsafe extern "C" fn open(
     }
 }
 
-fn tap(path: &Path, flags: c_int, is_new: bool) -> Option<Tap> {
+fn tap(path: &Path, flags: c_int) -> Option<Tap> {
     let (recorder, name) = watcher(path)?;
     let file = recorder.lock().file(&name);
     let is_log = flags & ffi::SQLITE_OPEN_WAL != 0;
     let is_journal = is_log || flags & ffi::SQLITE_OPEN_MAIN_JOURNAL != 0;
-    Some(Tap { recorder, file, is_log, owes_dir_flush: is_journal && is_new })
+    let owes_dir_flush = is_journal && flags & ffi::SQLITE_OPEN_CREATE != 0;
+    Some(Tap { recorder, file, is_log, owes_dir_flush })
 }
 
 /// The recording side of a file.
