@@ -68,9 +68,21 @@ pub(crate) fn create(draft: &Path, first: impl FnOnce(&Connection) -> Outcome<()
         transaction.execute_batch(sql::SCHEMA)?;
         first(&transaction)?;
         transaction.commit()?;
+        empty_log(&connection)?;
         connection.close().map_err(|(_, error)| error.into())
     };
     fill().map_err(Error::from)
+}
+
+/// Brings the log into the database. Closing would do so as well, and say nothing when it fails; the draft is published
+/// without its log.
+fn empty_log(connection: &Connection) -> Outcome<()> {
+    let in_the_way: i64 = connection.query_row(sql::EMPTY_LOG, [], |row| row.get(0))?;
+    if in_the_way == 0 {
+        Ok(())
+    } else {
+        Err(Error::unavailable("a new database is in use by others").into())
+    }
 }
 
 impl Database {

@@ -165,10 +165,14 @@ impl Place {
         flush_dir(&self.dir).map_err(|error| self.failed("cannot flush", error))
     }
 
-    /// Clears away a draft that will not be published.
+    /// Clears away a draft that will not be published, with what `SQLite` left beside it.
     pub(crate) fn discard(draft: &Path) {
-        // The draft is of no use to anybody, and the error that led here is the one to report.
-        drop(unlink(draft));
+        for rest in ["", "-wal", "-shm", "-journal"] {
+            let mut path = draft.as_os_str().to_owned();
+            path.push(rest);
+            // The draft is of no use to anybody, and the error that led here is the one to report.
+            drop(unlink(Path::new(&path)));
+        }
     }
 
     /// Whether this process may write the database and its log.

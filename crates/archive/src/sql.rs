@@ -22,6 +22,10 @@ pub(crate) const CREATE: &str = "
     PRAGMA user_version = 1;
 ";
 
+/// Brings everything from the log into the database and flushes it; the first column says whether something was in the
+/// way.
+pub(crate) const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
 /// What every connection is set to.
 pub(crate) const CONNECT: &str = "
     PRAGMA synchronous = FULL;

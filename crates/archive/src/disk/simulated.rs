@@ -101,17 +101,36 @@ pub(crate) type FileNo = usize;
 /// What happened to a watched directory, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
-    Create { name: String, file: FileNo },
-    Link { name: String, file: FileNo },
-    Unlink { name: String },
+    Create {
+        name: String,
+        file: FileNo,
+    },
+    Link {
+        name: String,
+        file: FileNo,
+    },
+    Unlink {
+        name: String,
+    },
     FlushDir,
     /// The directory above was flushed: the watched one lasts.
     FlushAbove,
-    Write { file: FileNo, offset: u64, bytes: Vec<u8> },
-    Truncate { file: FileNo, len: u64 },
-    Flush { file: FileNo },
+    Write {
+        file: FileNo,
+        offset: u64,
+        bytes: Vec<u8>,
+    },
+    Truncate {
+        file: FileNo,
+        len: u64,
+    },
+    Flush {
+        file: FileNo,
+    },
     /// A flush failed; nobody knows what of the changes before it reached the disk, and no later flush brings them.
-    FlushFailed { file: FileNo },
+    FlushFailed {
+        file: FileNo,
+    },
 }
 
 /// How a disk fails.
@@ -279,11 +298,7 @@ pub(crate) fn watcher(path: &Path) -> Option<(Shared, String)> {
 }
 
 /// Does a step and records it where the directory is watched.
-pub(super) fn observe(
-    step: Step<'_>,
-    path: &Path,
-    act: impl FnOnce() -> io::Result<()>,
-) -> io::Result<()> {
+pub(super) fn observe(step: Step<'_>, path: &Path, act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     match step {
         Step::Flush if planted(Bug::FlushesNoDirectory) => Ok(()),
         Step::Flush => flush(path, act),
@@ -304,7 +319,8 @@ pub(super) fn observe(
 
 fn flush(dir: &Path, act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let own = watched().get(dir).cloned();
-    let below = || watched().iter().find(|(watched, _)| watched.parent() == Some(dir)).map(|(_, one)| one.clone());
+    let below =
+        || watched().iter().find(|(watched, _)| watched.parent() == Some(dir)).map(|(_, one)| one.clone());
     let (event, recorder) = match own {
         Some(recorder) => (Event::FlushDir, recorder),
         None => match below() {

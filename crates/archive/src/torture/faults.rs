@@ -52,7 +52,7 @@ fn fail(seed: u64, plan: Plan, toll: &mut Toll) -> bool {
     disk.lock().mend();
     let place = format!("seed {seed}, {plan:?}");
     for error in &recording.errors {
-        assert_eq!(error.kind(), ErrorKind::Unavailable, "{place}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{place}: {error:?}");
         assert!(!error.message().is_empty(), "{place}");
     }
     let mut promises = Promises::default();
@@ -72,7 +72,10 @@ fn torture(seeds: std::ops::Range<u64>, stride: usize) -> Toll {
     let mut toll = Toll::default();
     for seed in seeds {
         for (offset, failure) in (0..).zip(FAILURES) {
-            let _indexes = (offset..).step_by(stride).take_while(|&at| fail(seed, Plan { at, failure }, &mut toll)).count();
+            let _indexes = (offset..)
+                .step_by(stride)
+                .take_while(|&at| fail(seed, Plan { at, failure }, &mut toll))
+                .count();
         }
     }
     let Toll { runs, injected, refused, tally } = &toll;
@@ -128,7 +131,8 @@ fn flip(at: u64, pieces: &[Piece]) -> (bool, usize) {
     archive.store(pieces, Retention::Indefinite).unwrap();
     let confirmed = found(&archive, &ids);
     drop(archive);
-    let after = Archive::open(disk.dir(), Mode::ReadWrite).map_or(BTreeSet::new(), |archive| found(&archive, &ids));
+    let after =
+        Archive::open(disk.dir(), Mode::ReadWrite).map_or(BTreeSet::new(), |archive| found(&archive, &ids));
     let was_flipped = disk.lock().injected > 0;
     (was_flipped, confirmed.difference(&after).count())
 }
@@ -151,7 +155,9 @@ fn flips(bug: Option<Bug>) -> (u64, usize) {
     loop {
         let (was_flipped, gone) = flip(pages, &pieces);
         if !was_flipped {
-            println!("changed bits, {bug:?} planted: {pages} pages, {lost} pieces lost that had been read back");
+            println!(
+                "changed bits, {bug:?} planted: {pages} pages, {lost} pieces lost that had been read back"
+            );
             return (pages, lost);
         }
         pages += 1;

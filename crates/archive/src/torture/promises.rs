@@ -85,7 +85,10 @@ impl Promises {
         let ids: Vec<PieceId> = self.pieces.keys().copied().collect();
         match archive.load(&ids) {
             Ok(loaded) => broken.extend(
-                self.pieces.iter().zip(loaded).filter_map(|((id, fate), loaded)| broken_piece(*id, *fate, &loaded)),
+                self.pieces
+                    .iter()
+                    .zip(loaded)
+                    .filter_map(|((id, fate), loaded)| broken_piece(*id, *fate, &loaded)),
             ),
             Err(error) => broken.push(format!("pieces cannot be read: {error}")),
         }
