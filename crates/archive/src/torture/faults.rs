@@ -1,6 +1,7 @@
 //! Disks that are full, fail, write short, do not flush, or write something else.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use strongroom_core::digest::PieceId;
 use strongroom_core::error::ErrorKind;
@@ -42,10 +43,10 @@ struct Toll {
 }
 
 /// One run with a failure planned; whether it came to it.
-fn fail(seed: u64, plan: Plan, toll: &mut Toll) -> bool {
+fn fail(seed: u64, acts: &[Act], plan: Plan, toll: &mut Toll) -> bool {
     let scratch = Scratch::new();
     let disk = Disk::watch(&scratch.path("archive"), Some(plan));
-    let recording = run(seed, &ACTS, &disk);
+    let recording = run(seed, acts, &disk);
     if recording.injected == 0 {
         return false;
     }
@@ -68,24 +69,28 @@ fn fail(seed: u64, plan: Plan, toll: &mut Toll) -> bool {
 }
 
 /// Fails every `stride`-th change of a run.
-fn torture(seeds: std::ops::Range<u64>, stride: usize) -> Toll {
+fn torture(seeds: Range<u64>, stride: usize) -> Toll {
     let mut toll = Toll::default();
-    for seed in seeds {
+    for seed in seeds.clone() {
         for (offset, failure) in (0..).zip(FAILURES) {
             let _indexes = (offset..)
                 .step_by(stride)
-                .take_while(|&at| fail(seed, Plan { at, failure }, &mut toll))
+                .take_while(|&at| fail(seed, &ACTS, Plan { at, failure }, &mut toll))
                 .count();
         }
+        tell(seeds.start..seed + 1, &toll);
     }
-    let Toll { runs, injected, refused, tally } = &toll;
+    toll
+}
+
+fn tell(seeds: Range<u64>, toll: &Toll) {
+    let Toll { runs, injected, refused, tally } = toll;
     println!(
-        "failing disks: {runs} runs, {injected} changes failed, {refused} acts refused, {} promises at risk in {} states, {} broken",
+        "failing disks, seeds {seeds:?}: {runs} runs, {injected} changes failed, {refused} acts refused, {} promises at risk in {} states, {} broken",
         tally.at_risk,
         tally.states,
         tally.broken.len()
     );
-    toll
 }
 
 #[track_caller]
@@ -98,6 +103,16 @@ fn assert_sound(toll: &Toll) {
 #[test]
 fn a_failing_disk_leaves_before_or_after() {
     assert_sound(&torture(0..1, 29));
+}
+
+#[test]
+fn a_new_archive_is_whole_or_not_there() {
+    let mut toll = Toll::default();
+    for (failure, stride) in [(Failure::Flush, 1), (Failure::Short, 13), (Failure::Full, 17)] {
+        let at = (0..).step_by(stride).map(|at| Plan { at, failure });
+        assert!(at.take_while(|plan| fail(plan.at, &[Act::Open, Act::Open], *plan, &mut toll)).count() > 4);
+    }
+    assert_eq!(toll.tally.broken, Vec::<String>::new());
 }
 
 #[test]
