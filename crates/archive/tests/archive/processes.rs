@@ -2,6 +2,7 @@
 //!
 //! A child is this same test binary, told by its environment to play the other side of one test.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -10,7 +11,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use strongroom_archive::Archive;
+use strongroom_archive::expiry::Deletion;
 use strongroom_core::digest::{PieceId, Tag};
+use strongroom_core::time::Timestamp;
 use strongroom_core::vault::{Loaded, Piece, Registry as _, Retention, Vault as _};
 use testkit::conformance;
 
@@ -84,6 +87,17 @@ fn round(archive: &Archive, worker: u64, round: u64) {
     println!("{ACKNOWLEDGED}tag {}", record.tag);
 }
 
+/// A piece that has ended is stored and deleted, both acknowledged. No other process may be at the archive.
+fn expire(archive: &Archive, worker: u64, round: u64) {
+    let end = Timestamp::from_ms(0);
+    let piece = Piece::new(transcript(noise(worker * 1_000 + round) ^ 1, 30));
+    archive.store(std::slice::from_ref(&piece), Retention::Until(end)).unwrap();
+    println!("{ACKNOWLEDGED}lent {}", piece.id());
+    let deletion = Deletion { expired_by: end, now: end, held: &BTreeSet::new() };
+    assert_eq!(archive.delete_expired(&[piece.id()], &deletion).unwrap().len(), 1);
+    println!("{ACKNOWLEDGED}gone {}", piece.id());
+}
+
 /// Checks that everything a child was told is there.
 fn check(archive: &Archive, line: &str) {
     let words: Vec<&str> = line.split(' ').collect();
@@ -92,6 +106,14 @@ fn check(archive: &Archive, line: &str) {
             let ids: Vec<PieceId> = ids.iter().map(|id| id.parse().unwrap()).collect();
             for (loaded, id) in archive.load(&ids).unwrap().into_iter().zip(ids) {
                 assert!(matches!(&loaded, Loaded::Found(bytes) if PieceId::of(bytes) == id), "{loaded:?}");
+            }
+        }
+        [fate @ ("lent" | "gone"), id] => {
+            let loaded = archive.load(&[id.parse().unwrap()]).unwrap();
+            match &loaded[..] {
+                [Loaded::Expired { .. }] => {}
+                [Loaded::Found(bytes)] if *fate == "lent" => assert_eq!(PieceId::of(bytes).to_string(), *id),
+                other => panic!("{line}: {other:?}"),
             }
         }
         ["lines", worker, len] => {
@@ -174,7 +196,11 @@ fn what_was_acknowledged_survives_a_kill() {
     const TEST: &str = "processes::what_was_acknowledged_survives_a_kill";
     if let Some(arguments) = child_arguments(TEST) {
         let archive = open(Path::new(&arguments[0]));
-        (0..10_000).for_each(|n| round(&archive, arguments[1].parse().unwrap(), n));
+        let worker = arguments[1].parse().unwrap();
+        (0..10_000).for_each(|n| {
+            round(&archive, worker, n);
+            expire(&archive, worker, n);
+        });
         return;
     }
     let kills: u64 = variable(KILLS).and_then(|text| text.parse().ok()).unwrap_or(25);
@@ -190,6 +216,7 @@ fn what_was_acknowledged_survives_a_kill() {
         total += acknowledged(&text).inspect(|line| check(&archive, line)).count();
         assert_clean(&archive);
     }
+    println!("{kills} processes killed, {total} acknowledgements at risk, 0 lost");
     assert!(total as u64 > kills, "children were killed before they did anything");
 }
 
