@@ -8,7 +8,15 @@ test:
 
 # Those, and the ones that go over every real session; many minutes, so better in a release build.
 test-everything:
-    cargo test --workspace --release -- --include-ignored
+    cargo test --workspace --release -- --include-ignored --skip torture::
+
+# Power failures and failing disks under the archive, a fixed set of seeds: ci (a minute), hour or night. docs/reliability.md has the figures.
+torture size:
+    cargo test -p strongroom-archive --lib -- --ignored --exact --nocapture --test-threads=1 torture::power::{{size}} torture::faults::{{size}}
+
+# A process killed so many times while it stores, imports, binds and deletes.
+kill times:
+    STRONGROOM_TEST_KILLS={{times}} cargo test -p strongroom-archive --test archive -- --exact --nocapture processes::what_was_acknowledged_survives_a_kill
 
 # The Python package, in a virtual environment below target/, with the agent frameworks it works inside.
 test-python:

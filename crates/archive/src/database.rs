@@ -223,7 +223,10 @@ fn patiently<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Result<T> {
 /// Commits what a planted bug left open.
 #[cfg(test)]
 fn commit_late(connection: &Connection) -> Outcome<()> {
-    Ok(if connection.is_autocommit() { () } else { connection.execute_batch("COMMIT")? })
+    if !connection.is_autocommit() {
+        connection.execute_batch("COMMIT")?;
+    }
+    Ok(())
 }
 
 fn check_identity(connection: &Connection) -> Outcome<()> {

@@ -102,7 +102,7 @@ pub(super) fn run(seed: u64, acts: &[Act], disk: &Disk) -> Recording {
 
 /// Text of about `bytes` bytes that does not compress well.
 pub(super) fn text(dice: &mut Dice, bytes: usize) -> Vec<u8> {
-    (0..bytes / 17 + 1).flat_map(|_| format!("{:016x}\n", dice.roll(u64::MAX)).into_bytes()).collect()
+    (0..=bytes / 17).flat_map(|_| format!("{:016x}\n", dice.roll(u64::MAX)).into_bytes()).collect()
 }
 
 impl Program<'_> {

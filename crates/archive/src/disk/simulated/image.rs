@@ -174,10 +174,9 @@ fn survive(file: &File, mercy: Mercy, dice: &mut Dice) -> (Vec<u8>, u64) {
     let mut lost = 0;
     for (at, change) in file.pending.iter().enumerate() {
         let sector = match mercy {
-            Mercy::Nothing => None,
             Mercy::First(count) if at < count => Some(0),
             Mercy::First(count) if at == count => Some(SECTORS[0]),
-            Mercy::First(_) => None,
+            Mercy::Nothing | Mercy::First(_) => None,
             Mercy::Some(sector) => Some(sector),
             Mercy::All => Some(0),
         };

@@ -132,7 +132,7 @@ unsafe extern "C" fn open(
     // SAFETY: `file` is `szOsFile` bytes of memory for this call to fill: our handle and the file below.
     unsafe {
         let handle = file.cast::<Handle>();
-        let below = file.cast::<u8>().add(size_of::<Handle>()).cast::<sqlite3_file>();
+        let below = handle.add(1).cast::<sqlite3_file>();
         (*below).pMethods = std::ptr::null();
         handle.write(Handle {
             base: sqlite3_file { pMethods: std::ptr::null() },
