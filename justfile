@@ -50,6 +50,15 @@ bench dir out="target/bench":
 measure-evidence dir:
     cargo run -p xtask -- evidence-figures {{dir}}
 
+# Any bytes, read as FORMAT (or as json) for a minute; needs a nightly compiler and cargo-fuzz.
+fuzz format seconds="60":
+    mkdir -p fuzz/corpus/{{format}}
+    cargo +nightly fuzz run {{format}} fuzz/corpus/{{format}} crates/formats/tests/fixtures examples/read-only -- -max_total_time={{seconds}} -max_len=65536
+
+# The table of docs/formats.md: how much of the transcripts below a directory is read, understood, paired and attributed.
+measure-formats dir:
+    cargo run -p xtask -- format-figures {{dir}}
+
 # What the built-in summary keeps of the sessions below a directory, and what recorded compactions kept: docs/summary-quality.md.
 measure-summaries dir:
     cargo run --release -p strongroom --example summary_quality -- {{dir}}

@@ -48,6 +48,20 @@ pub(crate) fn evidence(folder: &Path) -> Result<String, String> {
     Ok(text)
 }
 
+/// What reads every file below a folder and prints how well.
+const FORMATS: &[&str] =
+    &["run", "--release", "-p", "strongroom-formats", "--example", "format_figures", "--"];
+
+/// The table on formats, as Markdown.
+///
+/// # Errors
+/// A message where the program cannot be started or fails.
+pub(crate) fn formats(folder: &Path) -> Result<String, String> {
+    let mut command = Command::new("cargo");
+    let (text, succeeded) = output(command.args(FORMATS).arg(folder))?;
+    if succeeded { Ok(text.trim_end().to_owned()) } else { Err(format!("{command:?} failed")) }
+}
+
 /// What a program printed, and whether it succeeded.
 fn output(command: &mut Command) -> Result<(String, bool), String> {
     let ran = command.stderr(Stdio::inherit()).output().map_err(|why| format!("{command:?}: {why}"))?;

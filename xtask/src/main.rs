@@ -10,7 +10,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let table = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["evidence-figures", folder] => figures::evidence(Path::new(folder)),
-        _ => Err("usage: xtask evidence-figures DIR".to_owned()),
+        ["format-figures", folder] => figures::formats(Path::new(folder)),
+        _ => Err("usage: xtask evidence-figures|format-figures DIR".to_owned()),
     };
     match table {
         Ok(table) => {

@@ -57,7 +57,7 @@ pub(crate) enum Command {
     /// Take files or whole trees into custody
     Import(ImportArgs),
     /// List the sources in custody
-    Sessions,
+    Sessions(SessionsArgs),
     /// Write the newest state of a source, byte for byte
     Export(ExportArgs),
     /// Check the archive
@@ -302,12 +302,27 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// Files and directories
-    #[arg(required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(required_unless_present = "all", conflicts_with = "all", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
+
+    /// The sessions of every agent in its standard place, with child agents and side files
+    #[arg(long)]
+    pub(crate) all: bool,
 
     /// Read files again that look unchanged
     #[arg(long)]
     pub(crate) recheck: bool,
+
+    /// Go on: take in what sessions grow by, and tell what shrinks, is replaced or goes away; Ctrl-C ends it
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionsArgs {
+    /// List what stands in the standard place of every agent instead, and whether it is in custody
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -450,7 +465,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LostArgs {
-    /// Transcripts and directories [default: the sessions of Claude Code and Codex in their standard places]
+    /// Transcripts and directories [default: the sessions of every agent in its standard place]
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) files: Vec<PathBuf>,
 

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Replay(own) => replay::run(args, own),
         Command::Explain(own) => explain::run(args, own),
         Command::Import(own) => import::run(args, own),
-        Command::Sessions => sessions::run(args),
+        Command::Sessions(own) => sessions::run(args, own),
         Command::Export(own) => export::run(args, own),
         Command::Verify(own) => verify::run(args, own),
         Command::Retention(own) => retention::run(args, own),

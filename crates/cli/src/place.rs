@@ -54,19 +54,14 @@ fn variable(name: &str) -> Option<PathBuf> {
     std::env::var(name).ok().filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Where agents keep their sessions: a variable that names the agent's directory, that directory below the home, and
-/// the folder of sessions in it.
-const STANDARD: &[(&str, &str, &str)] =
-    &[("CLAUDE_CONFIG_DIR", ".claude", "projects"), ("CODEX_HOME", ".codex", "sessions")];
+/// The standard places of all agents, as they are here.
+pub(crate) fn standard_places() -> Vec<strongroom::standard::Standard> {
+    strongroom::standard::places(&variable)
+}
 
 /// The folders of sessions that exist here.
 pub(crate) fn standard_sessions() -> Vec<PathBuf> {
-    let home = variable("HOME");
-    let of = |&(name, below, folder): &(&str, &str, &str)| {
-        let own = variable(name).or_else(|| home.as_ref().map(|home| home.join(below)))?;
-        Some(own.join(folder)).filter(|path| path.is_dir())
-    };
-    STANDARD.iter().filter_map(of).collect()
+    strongroom::standard::roots(&variable)
 }
 
 /// Opens the archive for writing, making it when there is none.

@@ -74,6 +74,8 @@ mod atif;
 
 mod copilot_cli;
 
+mod opencode;
+
 mod sections;
 
 mod aider;

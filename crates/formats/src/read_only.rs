@@ -5,7 +5,9 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::format::{Edit, Format, Resume};
-use crate::{aider, atif, copilot_cli, inspect, mini_swe_agent, specstory, swe_agent, tau_bench, text};
+use crate::{
+    aider, atif, copilot_cli, inspect, mini_swe_agent, opencode, specstory, swe_agent, tau_bench, text,
+};
 
 /// A format that is never written back.
 #[derive(Debug)]
@@ -21,7 +23,7 @@ pub(crate) struct ReadOnly {
 }
 
 /// The formats.
-pub(crate) static READ_ONLY: [ReadOnly; 10] = [
+pub(crate) static READ_ONLY: [ReadOnly; 11] = [
     ReadOnly {
         name: "swe-agent",
         looks: "a SWE-agent trajectory",
@@ -63,6 +65,12 @@ pub(crate) static READ_ONLY: [ReadOnly; 10] = [
         looks: "a Copilot CLI session",
         why: "the agent keeps an index beside its sessions, and how it takes up a changed one is not known",
         read: copilot_cli::index,
+    },
+    ReadOnly {
+        name: "opencode",
+        looks: "an OpenCode export",
+        why: "the agent keeps its sessions in a database, and an export under a known id would take the place of one there",
+        read: opencode::index,
     },
     ReadOnly {
         name: "aider",

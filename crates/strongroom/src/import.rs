@@ -1,5 +1,6 @@
 //! Importing: whole trees into custody, again and again, taking only what changed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use strongroom_archive::Archive;
@@ -14,7 +15,7 @@ use crate::custody::{Terms, facts, name_of, take_in};
 use crate::files::FileBytes;
 use crate::policy::{Origin, Policy};
 use crate::reading::Reading;
-use crate::transcript::{FoundItem, Transcript, children_below, found_items};
+use crate::transcript::{FoundItem, MissingItem, Transcript, children_below, found_items, missing_items};
 
 /// How an import goes about files that look unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,9 @@ pub enum Progress<'a> {
     Bytes(u64),
     /// A file is done.
     File(&'a Path, &'a Taken),
+    /// Something that a transcript names is in none of its places: a child agent or an output that was moved out of
+    /// line. Told when the transcript is read, not when it did not change.
+    Missing(&'a Path, &'a MissingItem),
 }
 
 /// How a tree is imported.
@@ -79,14 +83,61 @@ pub fn import(
             left = left.saturating_sub(bytes);
             progress(Progress::Bytes(bytes));
         });
-        let taken = taken.unwrap_or_else(|error| match error.kind() {
-            ErrorKind::InvalidInput => Taken::PassedOver(error.to_string()),
-            _ => Taken::Failed(error),
-        });
+        let taken = taken.unwrap_or_else(outcome);
         progress(Progress::Bytes(left));
         progress(Progress::File(&path, &taken));
     }
     Ok(())
+}
+
+/// Imports sessions with what belongs to them, such as [`crate::standard::transcripts`] finds: see [`import_session`].
+/// Every file is told once; what happens to single files is told to `progress`.
+pub fn import_sessions(
+    archive: &Archive,
+    files: &[(PathBuf, u64)],
+    options: ImportOptions<'_>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) {
+    let total = files.iter().map(|(_, len)| len).sum();
+    progress(Progress::Found(u64::try_from(files.len()).unwrap_or(u64::MAX), total));
+    let mut told: BTreeSet<PathBuf> = BTreeSet::new();
+    for (path, len) in files {
+        let mut left = *len;
+        let taken = import_session(archive, path, options, &mut |step| match step {
+            Progress::Bytes(bytes) => {
+                left = left.saturating_sub(bytes);
+                progress(Progress::Bytes(bytes));
+            }
+            Progress::File(file, _) if !told.insert(file.to_owned()) => {}
+            step => progress(step),
+        });
+        if let Err(error) = taken {
+            let taken = outcome(error);
+            told.insert(path.clone());
+            progress(Progress::File(path, &taken));
+        }
+        progress(Progress::Bytes(left));
+    }
+}
+
+/// Whether a file of `bytes` bytes is in custody as it is now, by its size and time; `None` where no state of it is.
+///
+/// # Errors
+/// `Unavailable` when the archive cannot be read.
+pub fn kept(archive: &Archive, path: &Path, bytes: u64) -> Result<Option<bool>> {
+    let name = name_of(path);
+    if archive.is_unchanged(&name, &facts(Some(path), bytes))? {
+        return Ok(Some(true));
+    }
+    Ok(archive.source(source_id(archive.id(), &name))?.map(|_| false))
+}
+
+/// What an error makes of a file.
+fn outcome(error: Error) -> Taken {
+    match error.kind() {
+        ErrorKind::InvalidInput => Taken::PassedOver(error.to_string()),
+        _ => Taken::Failed(error),
+    }
 }
 
 /// Regular files at and below `paths` with their sizes in bytes, in the order of their names; symbolic links are not
@@ -143,7 +194,13 @@ pub fn import_session(
     progress(Progress::File(path, &main));
     let id = source_id(archive.id(), &name_of(path));
     let items = match &main {
-        Taken::Imported => found_items(&Transcript::open(path, None)?),
+        Taken::Imported => {
+            let transcript = Transcript::open(path, None)?;
+            for missing in missing_items(&transcript) {
+                progress(Progress::Missing(path, &missing));
+            }
+            found_items(&transcript)
+        }
         Taken::Unchanged | Taken::PassedOver(_) | Taken::Failed(_) => known_items(archive, path, id)?,
     };
     let mut links = Vec::new();

@@ -16,6 +16,8 @@ pub mod files;
 
 pub mod transcript;
 
+pub mod standard;
+
 pub mod reading;
 
 pub mod lineage;
@@ -43,6 +45,8 @@ pub mod replay;
 pub mod explain;
 
 pub mod import;
+
+pub mod watch;
 
 pub mod retention;
 

@@ -310,6 +310,17 @@ pub fn found_items(main: &Transcript) -> Vec<FoundItem> {
     found
 }
 
+/// What `main` names and none of its places holds: child transcripts and outputs that were moved out of line.
+pub fn missing_items(main: &Transcript) -> Vec<MissingItem> {
+    let root = main.path().and_then(Path::parent).unwrap_or(Path::new("."));
+    let named = main.index.side_items.iter().filter(|item| !matches!(item.kind, SideKind::ChildDirectory));
+    let missing = |item: &SideItem| {
+        let why = first_that_opens(root, &item.places).err()?;
+        Some(MissingItem { item: item.clone(), why })
+    };
+    named.filter_map(missing).collect()
+}
+
 fn found_item(root: &Path, item: &SideItem, kind: String) -> Option<FoundItem> {
     let (place, _) = first_that_opens(root, &item.places).ok()?;
     Some(FoundItem { kind, path: root.join(place) })

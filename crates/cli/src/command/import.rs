@@ -1,54 +1,73 @@
 //! `strongroom import`.
 
+mod scope;
+
+mod tally;
+
+mod watch;
+
 use std::path::PathBuf;
 
 use strongroom::Result;
-use strongroom::import::{ImportOptions, Progress, Recheck, Taken, import};
+use strongroom::archive::Archive;
+use strongroom::import::{ImportOptions, Progress, Recheck};
+use strongroom::policy::Policy;
 
 use crate::args::{Args, ImportArgs};
 use crate::exit::End;
 use crate::{clock, out, place, progress};
 
-#[derive(Default)]
-struct Tally {
-    imported: u64,
-    unchanged: u64,
-    passed_over: u64,
-    failed: u64,
-}
+use scope::Scope;
+use tally::Tally;
 
 pub(super) fn run(args: &Args, own: &ImportArgs) -> Result<End> {
     let archive = place::open_for_writing(args)?;
     let policy = super::policy(args)?;
     let recheck = if own.recheck { Recheck::Read } else { Recheck::Trust };
-    let options = ImportOptions { policy: &policy, now: clock::now(), recheck };
+    let scope = Scope::of(own);
+    let tally = once(&Intake { archive: &archive, policy: &policy, recheck }, &scope)?;
+    if let Some(words) = cleanup(&scope.roots()) {
+        out::warning(&words);
+    }
+    tally.print(&scope, args.json)?;
+    if own.watch {
+        return watch::run(
+            &Intake { archive: &archive, policy: &policy, recheck: Recheck::Trust },
+            &scope,
+            args.json,
+        );
+    }
+    Ok(if tally.failed > 0 { End::Unavailable } else { End::Done })
+}
+
+/// Where sessions go, and how.
+struct Intake<'a> {
+    archive: &'a Archive,
+    policy: &'a Policy,
+    recheck: Recheck,
+}
+
+impl Intake<'_> {
+    fn options(&self) -> ImportOptions<'_> {
+        ImportOptions { policy: self.policy, now: clock::now(), recheck: self.recheck }
+    }
+}
+
+/// Takes in everything there is, and shows how far it is.
+fn once(intake: &Intake<'_>, scope: &Scope) -> Result<Tally> {
     let mut tally = Tally::default();
     let bar = progress::bytes(0);
-    import(&archive, &own.paths, options, &mut |step| match step {
+    scope.import(intake.archive, intake.options(), &mut |step| match step {
         Progress::Found(_, bytes) => bar.set_length(bytes),
         Progress::Bytes(bytes) => bar.inc(bytes),
         Progress::File(path, taken) => {
             bar.set_message(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
-            tally.count(path, taken, own.paths.iter().any(|named| named == path));
+            tally.count(path, taken, scope.names(path));
         }
+        Progress::Missing(path, missing) => tally.missing(path, missing),
     })?;
     bar.finish_and_clear();
-    if let Some(words) = cleanup(&own.paths) {
-        out::warning(&words);
-    }
-    if args.json {
-        let body = serde_json::json!({
-            "schema": 1, "imported": tally.imported, "unchanged": tally.unchanged,
-            "passed_over": tally.passed_over, "failed": tally.failed,
-        });
-        out::line(&body.to_string())?;
-    } else {
-        out::line(&format!(
-            "{} imported, {} unchanged, {} passed over, {} failed",
-            tally.imported, tally.unchanged, tally.passed_over, tally.failed
-        ))?;
-    }
-    Ok(if tally.failed > 0 { End::Unavailable } else { End::Done })
+    Ok(tally)
 }
 
 /// After how many days Claude Code deletes a transcript where its settings do not say.
@@ -69,24 +88,4 @@ fn cleanup(paths: &[PathBuf]) -> Option<String> {
     Some(format!(
         "Claude Code deletes its transcripts after {days} days (cleanupPeriodDays); what was imported stays here, what comes later does not: import again, or install claude-code"
     ))
-}
-
-impl Tally {
-    /// A file that was named by itself is worth a word when it is no transcript.
-    fn count(&mut self, path: &std::path::Path, taken: &Taken, named: bool) {
-        match taken {
-            Taken::Imported => self.imported += 1,
-            Taken::Unchanged => self.unchanged += 1,
-            Taken::PassedOver(why) => {
-                self.passed_over += 1;
-                if named {
-                    out::warning(&format!("passed over {}: {why}", path.display()));
-                }
-            }
-            Taken::Failed(error) => {
-                self.failed += 1;
-                out::warning(&format!("{} could not be taken in: {error}", path.display()));
-            }
-        }
-    }
 }

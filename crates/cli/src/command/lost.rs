@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use strongroom::Result;
 use strongroom::lost::{Account, Compaction, Fate, History, Kind, lost};
+use strongroom::standard::Standard;
 use strongroom::transcript::SessionFiles;
 
 use crate::args::{Args, LostArgs};
@@ -38,7 +39,7 @@ struct Findings {
 }
 
 pub(super) fn run(args: &Args, own: &LostArgs) -> Result<End> {
-    let files = if own.files.is_empty() { place::standard_sessions() } else { own.files.clone() };
+    let files = if own.files.is_empty() { standard_files() } else { own.files.clone() };
     let findings = look(&files, own)?;
     if let Some(html) = &own.html {
         strongroom::files::replace(html, page::render(&findings).as_bytes(), &mut || ())?;
@@ -53,6 +54,15 @@ pub(super) fn run(args: &Args, own: &LostArgs) -> Result<End> {
         out::data(screen::render(&findings, own.all, width).as_bytes())?;
     }
     Ok(End::Done)
+}
+
+/// The sessions of every agent; what is known of the others and not read is told.
+fn standard_files() -> Vec<PathBuf> {
+    let places = place::standard_places();
+    for hole in places.iter().flat_map(Standard::holes) {
+        out::warning(&hole);
+    }
+    strongroom::standard::transcripts(&places).into_iter().map(|(path, _)| path).collect()
 }
 
 fn look(files: &[PathBuf], own: &LostArgs) -> Result<Findings> {

@@ -39,4 +39,6 @@ mod retention;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod standard;
+#[cfg(test)]
 mod usage;

@@ -121,3 +121,13 @@ pub(crate) fn for_each_case(visit: &mut dyn FnMut(&Sample)) {
         visit(&Sample { format: by_name(name).unwrap(), bytes, name: path.display().to_string() });
     }
 }
+
+#[test]
+fn every_format_has_a_fuzz_target() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).unwrap();
+    for format in strongroom_formats::all() {
+        let name = format!("name = \"{}\"\npath = \"src/format.rs\"", format.name());
+        assert!(manifest.contains(&name), "{} has none", format.name());
+    }
+}

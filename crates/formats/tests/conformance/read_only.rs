@@ -21,6 +21,7 @@ const EXAMPLES: &[(&str, &[u8])] = &[
     ("inspect", include_bytes!("../../../../examples/read-only/inspect.json")),
     ("atif", include_bytes!("../../../../examples/read-only/atif.json")),
     ("copilot-cli", include_bytes!("../../../../examples/read-only/copilot-cli.jsonl")),
+    ("opencode", include_bytes!("../../../../examples/read-only/opencode.json")),
     ("aider", include_bytes!("../../../../examples/read-only/aider.txt")),
     ("specstory", include_bytes!("../../../../examples/read-only/specstory.txt")),
     ("text", include_bytes!("../../../../examples/read-only/steps.txt")),
@@ -119,6 +120,44 @@ fn examples_are_read_covered_and_understood() {
         let orphans = segment(&index).spans.iter().filter(|span| span.kind == SpanKind::OrphanResult).count();
         assert_eq!(orphans, 0, "{}", sample.name);
     }
+}
+
+#[test]
+fn calls_of_opencode_end_as_its_parts_say_and_what_a_summary_replaced_is_past() {
+    let (bytes, index) = read("opencode");
+    let place = "/home/ida/lamp";
+    let expected = [
+        ("read", "/home/ida/lamp/lamp/blink.py", "Returned None Some(false)"),
+        ("bash", "rm out.log", "Returned Some(0) Some(false)"),
+        ("bash", "pytest -q", "Returned Some(1) Some(false)"),
+        ("bash", "git push origin main", "Refused None Some(true)"),
+        ("bash", "sleep 600", "TimedOut None Some(false)"),
+        ("bash", "seq 90000", "Returned Some(0) Some(false)"),
+        ("task", "look", "Returned None Some(false)"),
+        ("read", "/home/ida/lamp/none.py", "Returned None Some(true)"),
+        ("bash", "make", "Interrupted None Some(true)"),
+        ("write", "/home/ida/lamp/lamp/blink.py", "Returned None Some(false)"),
+    ];
+    let expected = expected.map(|(tool, first, end)| {
+        let first: String = format!("String({first:?})").chars().take(30).collect();
+        format!("{place} {tool} {first} -> {end}")
+    });
+    assert_eq!(runs(&bytes, &index), expected);
+    assert_eq!(spoken(&bytes, &index, Speaker::User), ["Make the lamp blink. Leave lamp/legacy.py alone."]);
+    assert_eq!(
+        spoken(&bytes, &index, Speaker::Derived),
+        ["Goal: a blinking lamp. The log out.log was removed."]
+    );
+    let boundary = index.records.iter().position(|record| record.kind == RecordKind::Boundary).unwrap();
+    let sent = |at: std::ops::Range<usize>| {
+        let blocks = index.records[at].iter().flat_map(|record| &record.blocks);
+        blocks.filter(|block| block.visibility == Visibility::Context).count()
+    };
+    assert_eq!(sent(0..boundary), 0);
+    assert_eq!(sent(boundary..index.records.len()), 5);
+    let child: Vec<&str> = index.side_items.iter().map(|item| item.places[0].as_str()).collect();
+    assert_eq!(child, ["ses_1f2e3d4c5b6aLampSession00002.json"]);
+    assert_eq!(index.usage.len(), 4);
 }
 
 #[test]
