@@ -145,6 +145,7 @@ fn message(value: Value<'_>, record: &mut Record, findings: &mut Vec<Finding>) {
         attribute(block, &words);
     }
     if is_summary(value) {
+        record.kind = RecordKind::Boundary;
         summarise(&mut record.blocks);
     }
 }

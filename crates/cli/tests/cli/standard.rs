@@ -51,12 +51,8 @@ fn an_import_of_everything_names_what_a_session_names_and_does_not_have() {
     let home = Home::new();
     let mut session = ClaudeSession::default();
     session.user("Count.");
-    session.call("Bash", &json!({ "command": "seq 9" }), "cut");
-    let text = session.text.replace(
-        "\"type\":\"user\"",
-        "\"toolUseResult\":{\"persistedOutputPath\":\"/x/s/tool-results/gone.txt\"},\"type\":\"user\"",
-    );
-    home.write(".claude/projects/-p/s.jsonl", text);
+    session.call("Bash", &json!({ "command": "seq 9" }), "<persisted-output>\nOutput too large.");
+    home.write(".claude/projects/-p/s.jsonl", session.text);
     let told = home.run(&["import", "--all", "--json"]).json(0);
     assert_eq!(told["missing"].as_array().unwrap().len(), 1, "{told}");
     assert!(told["missing"][0]["first"].as_str().unwrap().contains("does not exist"), "{told}");

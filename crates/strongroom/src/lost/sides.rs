@@ -38,19 +38,71 @@ pub(super) fn boundaries(transcript: &Transcript) -> Vec<(u32, Step)> {
     records.filter_map(|(record, at)| Some((at, step(record)?))).collect()
 }
 
-/// The first bytes of a source.
+/// The first bytes of a source, made whole where it is one document.
 struct Head<'a> {
     source: &'a dyn Bytes,
+    /// How many bytes of the source.
     len: u64,
+    /// What closes the lists and objects that are open there.
+    closing: Vec<u8>,
+}
+
+impl<'a> Head<'a> {
+    fn of(transcript: &'a Transcript, end: u64) -> Result<Self> {
+        let source = transcript.source();
+        if !is_document(transcript) {
+            return Ok(Self { source, len: end, closing: Vec::new() });
+        }
+        let bytes = source.read(ByteRange::new(0, end))?;
+        let kept = bytes.trim_ascii_end();
+        let kept = kept.strip_suffix(b",").unwrap_or(kept);
+        let len = u64::try_from(kept.len()).unwrap_or(end);
+        Ok(Self { source, len, closing: closing(kept) })
+    }
+}
+
+/// Whether the records are members of one JSON document, of which a beginning alone is none.
+fn is_document(transcript: &Transcript) -> bool {
+    let records = &transcript.index().records;
+    records.iter().all(|record| record.line.is_none())
+        && records.iter().any(|record| !record.pointer.is_empty())
+}
+
+/// What closes the lists and objects that are open at the end of `bytes`, the innermost first.
+fn closing(bytes: &[u8]) -> Vec<u8> {
+    let mut open = Vec::new();
+    let (mut inside, mut escaped) = (false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if inside => escaped = true,
+            b'"' => inside = !inside,
+            _ if inside => {}
+            b'[' => open.push(b']'),
+            b'{' => open.push(b'}'),
+            b']' | b'}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.reverse();
+    open
 }
 
 impl Bytes for Head<'_> {
     fn len(&self) -> u64 {
-        self.len
+        self.len + Bytes::len(&self.closing)
     }
 
     fn read(&self, range: ByteRange) -> Result<std::borrow::Cow<'_, [u8]>> {
-        self.source.read(ByteRange::new(range.start(), range.end().min(self.len)))
+        let end = range.end().min(Bytes::len(self));
+        if end <= self.len {
+            return self.source.read(ByteRange::new(range.start(), end));
+        }
+        let start = range.start().min(self.len);
+        let mut bytes = self.source.read(ByteRange::new(start, self.len))?.into_owned();
+        let from = range.start().saturating_sub(self.len);
+        bytes.extend_from_slice(&self.closing.read(ByteRange::new(from, end - self.len))?);
+        Ok(bytes.into())
     }
 }
 
@@ -65,7 +117,7 @@ struct Side {
 
 impl Side {
     fn of(transcript: &Transcript, end: u64) -> Result<Self> {
-        let head = Head { source: transcript.source(), len: end };
+        let head = Head::of(transcript, end)?;
         if end == 0 {
             return Ok(Self { sent: BTreeSet::new(), tokens: 0, history: History::Elsewhere });
         }
@@ -219,4 +271,35 @@ fn is_turn(record: &Record) -> bool {
             && matches!(block.kind, BlockKind::Text | BlockKind::Thinking | BlockKind::Call(_))
     };
     record.agent.is_none() && record.kind == RecordKind::Message && record.blocks.iter().any(answers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_of_a_document_is_closed_outside_of_its_strings() {
+        for (bytes, closed) in
+            [(r#"{"messages":[{"a":"]}\"[{"}"#, "]}"), (r#"[{"a":[1,2]}"#, "]"), ("[]", ""), ("", "")]
+        {
+            assert_eq!(String::from_utf8(closing(bytes.as_bytes())).unwrap(), closed, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_head_is_read_across_its_end() {
+        let source: &[u8] =
+            br#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#;
+        let transcript = Transcript::from_bytes("t", source.to_vec(), Some("openai-chat")).unwrap();
+        let second = transcript.index().records[1].range.start();
+        let head = Head::of(&transcript, second).unwrap();
+        let whole = head.read(ByteRange::new(0, Bytes::len(&head))).unwrap().into_owned();
+        assert_eq!(whole, br#"{"messages":[{"role":"user","content":"a"}]}"#);
+        for start in 0..whole.len() {
+            for end in start..=whole.len() {
+                let range = ByteRange::new(start.try_into().unwrap(), end.try_into().unwrap());
+                assert_eq!(head.read(range).unwrap(), &whole[start..end]);
+            }
+        }
+    }
 }

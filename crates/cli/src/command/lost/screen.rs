@@ -143,7 +143,7 @@ fn one(out: &mut String, session: &Session, view: View) {
 }
 
 fn heading(out: &mut String, one: &Compaction, width: usize) {
-    let place = one.place.line.map_or_else(String::new, |line| format!("line {line}: "));
+    let place = at(&one.place).map_or_else(String::new, |at| format!("{at}: "));
     let body = if one.history == History::Elsewhere {
         String::new()
     } else {
@@ -155,9 +155,14 @@ fn heading(out: &mut String, one: &Compaction, width: usize) {
     put!(out, "  {}", short(&text, width - 2));
 }
 
+/// Where something stands in its file: the line, or the pointer in a document.
+fn at(place: &Place) -> Option<String> {
+    place.line.map(|line| format!("line {line}")).or_else(|| place.json_pointer.clone())
+}
+
 /// One item: what it is, the text, where it stands.
 fn item(out: &mut String, what: &str, text: &str, place: Option<&Place>, width: usize) {
-    let at = place.and_then(|place| place.line).map_or_else(String::new, |line| format!("  line {line}"));
+    let at = place.and_then(at).map_or_else(String::new, |at| format!("  {at}"));
     let room = width.saturating_sub(4 + 16 + at.len());
     put!(out, "    {what:<15} {}{at}", short(text, room));
 }
