@@ -178,3 +178,36 @@ def test_parameters_are_those_of_the_middleware_beside_it(archive):
             EvidenceMiddleware(archive, **wrong)
     with pytest.raises(TypeError):
         EvidenceMiddleware(archive, triger=("tokens", 5))
+
+
+def test_what_a_model_never_sees_stays_with_its_message(archive):
+    class Own(ToolMessage):
+        pass
+
+    table = object()
+    given = messages()
+    given[3] = Own(given[3].content, tool_call_id="call_0", artifact=table, response_metadata={"raw": object()})
+    compaction = archive.compact(given, budget="40%", name="run")
+    (own,) = [message for message in compaction.messages if isinstance(message, Own)]
+    assert own is not given[3] and own.content != given[3].content
+    assert own.artifact is table and own.response_metadata is given[3].response_metadata
+
+
+def test_it_does_not_compact_again_for_a_few_tokens(archive):
+    middleware = EvidenceMiddleware(archive, trigger=("tokens", 100), keep=("tokens", 100))
+    state = middleware.before_model({"messages": messages()}, None)
+    longer = [*state["messages"][1:], AIMessage("Rest."), HumanMessage("Why?")]
+    assert middleware.before_model({"messages": longer}, None) is None
+    grown = [*longer, AIMessage("Because. " * 500), HumanMessage("Go on."), AIMessage("Yes. " * 4000), HumanMessage("Good.")]
+    assert middleware.before_model({"messages": grown}, None) is not None
+
+
+def test_parallel_calls_stay_paired(archive):
+    ids = [f"p{number}" for number in range(8)]
+    calls = [{"id": own, "name": "read_file", "args": {"path": f"/srv/{own}"}} for own in ids]
+    results = [ToolMessage(f"{own}: " + "nothing here. " * 200, tool_call_id=own) for own in ids]
+    given = [HumanMessage(RULE), AIMessage("", tool_calls=calls), *results, AIMessage("Done."), HumanMessage("Next?")]
+    compaction = archive.compact(given, budget="40%", name="run")
+    assert compaction.changed
+    check_pairs(compaction.messages)
+    assert archive.ask("calls arg:/srv/p5", compaction.messages, name="run").verdict == "supported"

@@ -88,6 +88,29 @@ def test_the_session_is_compacted_and_a_later_question_is_answered(archive):
     assert archive.ask("did we ever modify system config?", after, name="openai-agents/7").answer == "yes"
 
 
+def test_a_single_long_run_is_compacted_within(archive):
+    asked = called(99, "strongroom__evidence_ask", {"question": "did we ever modify system config?"})
+    calls = [called(number, name, arguments) for number, (name, arguments, _) in enumerate(steps())]
+    model = Script([*calls, asked, said("Yes, /etc/app/conf.yaml.")])
+
+    async def run():
+        session = EvidenceSession("7", SQLiteSession("7"), archive=archive, trigger=4_000, budget=2_500)
+        agent = Agent("ops", tools=[read_file, write_file, *evidence_tools(session)], model=model)
+        config = RunConfig(tracing_disabled=True, call_model_input_filter=session.model_input)
+        return await Runner.run(agent, RULE, session=session, max_turns=50, run_config=config)
+
+    assert asyncio.run(run()).final_output.startswith("Yes")
+    last = model.seen[-1]
+    summaries = [item for item in last if str(item.get("content")).startswith("[strongroom] Derived")]
+    assert len(summaries) == 1
+    assert RULE in [item.get("content") for item in last]
+    answer = [item["output"] for item in last if item.get("type") == "function_call_output"][-1]
+    assert answer.startswith("supported: yes") and "/etc/app/conf.yaml" in answer
+    # Between two compactions what was sent is sent again, so that a cache holds.
+    same = sum(after[: len(before)] == before for before, after in zip(model.seen, model.seen[1:]))
+    assert same >= len(model.seen) // 2
+
+
 class Failing(SQLiteSession):
     """A store that fails when it is given a summary."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from . import _native
 from .errors import InvalidInput, native
@@ -46,41 +46,54 @@ def _plain(value: Any) -> Any:
     raise InvalidInput(f"{type(value).__name__} in a message has no JSON form")
 
 
-def _written(value: Any) -> str:
+def _or_named(value: Any) -> Any:
+    """As `_plain`; what has no JSON form is named by its type. It is nothing that a model is sent."""
+    try:
+        return _plain(value)
+    except InvalidInput:
+        return f"<{type(value).__name__}>"
+
+
+def _written(value: Any, default: Callable[[Any], Any] = _plain) -> str:
     """JSON in UTF-8, or with escapes where a text holds half a character, which UTF-8 cannot say."""
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=default)
         text.encode()
     except UnicodeEncodeError:
-        text = json.dumps(value, separators=(",", ":"), default=_plain)
+        text = json.dumps(value, separators=(",", ":"), default=default)
+    except InvalidInput:
+        raise
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"a message has no JSON form: {error}") from error
     return text
 
 
-class _Kind:
+class _Kind(NamedTuple):
     """How one message becomes JSON, and is made again from it."""
 
-    def __init__(self, dump: Callable[[Any], Any], load: Callable[[Any, Any], Any]) -> None:
-        self.dump = dump
-        self.load = load
-        """From the JSON and a message of the kind."""
+    write: Callable[[Any], str]
+    load: Callable[[Any, Any, Any], Any]
+    """From its JSON now, its JSON before, and the message; the last two are missing of a new message."""
 
 
-def _load_langchain(data: Any, _like: Any) -> Any:
-    from langchain_core.messages import messages_from_dict
+def _write_langchain(message: Any) -> str:
+    # An artifact is the program's own; a model is never sent it.
+    data = message.model_dump(exclude={"artifact"})
+    return _written({"type": message.type, "data": data}, _or_named)
 
-    return messages_from_dict([data])[0]
+
+def _load_langchain(data: Any, before: Any, message: Any) -> Any:
+    if message is None:
+        from langchain_core.messages import messages_from_dict
+
+        return messages_from_dict([data])[0]
+    now, was = data["data"], before["data"]
+    return message.model_copy(update={name: now[name] for name in now if now[name] != was.get(name)})
 
 
-_DICT = _Kind(dump=lambda message: message, load=lambda data, like: data)
-_LANGCHAIN = _Kind(
-    dump=lambda message: {"type": message.type, "data": message.model_dump()}, load=_load_langchain
-)
-_MODEL = _Kind(
-    dump=lambda message: message.model_dump(mode="json", exclude_unset=True),
-    load=lambda data, like: type(like).model_validate(data),
-)
+_DICT = _Kind(write=_written, load=lambda data, before, message: data)
+_LANGCHAIN = _Kind(write=_write_langchain, load=_load_langchain)
+_MODEL = _Kind(write=_written, load=lambda data, before, message: type(message).model_validate(data))
 
 
 def _kind(message: Any) -> _Kind:
@@ -143,7 +156,7 @@ class Conversation:
         if own and any(kind is not _LANGCHAIN for kind in self._kinds):
             raise InvalidInput("messages of LangChain and others are mixed")
         self.format = format or next(iter(own), None)
-        self._texts = [_written(kind.dump(message)) for kind, message in zip(self._kinds, self._messages)]
+        self._texts = [kind.write(message) for kind, message in zip(self._kinds, self._messages)]
 
     @property
     def text(self) -> str:
@@ -188,6 +201,6 @@ class Conversation:
             return self._messages[at]
         if at is None:
             # A summary is a message of its own; objects of a vendor's package take dicts beside them.
-            kind = _LANGCHAIN if self.format == "langchain" and self._kinds[0] is _LANGCHAIN else _DICT
-            return kind.load(message, None)
-        return self._kinds[at].load(message, self._messages[at])
+            kind = _LANGCHAIN if self._kinds[0] is _LANGCHAIN else _DICT
+            return kind.load(message, None, None)
+        return self._kinds[at].load(message, before[at], self._messages[at])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Optional, Union
 
@@ -27,6 +29,32 @@ SHOW_DESCRIPTION = "Gives back the original behind a pointer such as sr1:0123…
 
 CHARS_MAX = 12_000
 """The longest text that a tool gives a model."""
+
+
+class Growth:
+    """Keeps a compaction from being made again for a few tokens: each one changes the beginning of the messages, and
+    with it what the provider has cached.
+    """
+
+    _FACTOR = 1.25
+    _NAMES_MAX = 1_000
+
+    def __init__(self) -> None:
+        self._after: OrderedDict[Optional[str], float] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def is_enough(self, name: Optional[str], size: float) -> bool:
+        """Whether a conversation has grown since its last compaction; the first time it has."""
+        with self._lock:
+            return size >= self._after.get(name, 0) * self._FACTOR
+
+    def note(self, name: Optional[str], size: float) -> None:
+        """Notes the size that a compaction has left."""
+        with self._lock:
+            self._after[name] = size
+            self._after.move_to_end(name)
+            if len(self._after) > self._NAMES_MAX:
+                self._after.popitem(last=False)
 
 
 def told(text: str) -> str:

@@ -81,13 +81,16 @@ class EvidenceMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if any("fraction" in clause for clause in [*self.clauses, dict([self.keep])]):
             self._readable()
         self.tools = evidence_tools(archive)
+        self._growth = _shared.Growth()
 
     def before_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> Optional[dict[str, Any]]:
         """Compacts before the model is called."""
         messages = state["messages"]
-        if not self._is_due(messages):
+        name = _thread()
+        if not self._is_due(messages) or not self._growth.is_enough(name, self.token_counter(messages)):
             return None
-        compacted = _shared.compacted(self.archive, messages, self._budget(messages), _thread())
+        compacted = _shared.compacted(self.archive, messages, self._budget(messages), name)
+        self._growth.note(name, self.token_counter(compacted or messages))
         if compacted is None:
             return None
         for message in compacted:

@@ -2,7 +2,8 @@
 
     session = EvidenceSession("user-7", SQLiteSession("user-7", "history.db"), archive=strongroom.open())
     agent = Agent(name="ops", tools=[*tools, *evidence_tools(session)])
-    await Runner.run(agent, "Move the service to port 8434.", session=session)
+    config = RunConfig(call_model_input_filter=session.model_input)
+    await Runner.run(agent, "Move the service to port 8434.", session=session, run_config=config)
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Optional, Union
 
 from agents import FunctionTool, Session, TResponseInputItem, function_tool
 from agents.memory.session import SessionABC
+from agents.run import CallModelData, ModelInputData
 
 from ..archive import Archive
 from ..messages import Conversation
@@ -25,9 +27,9 @@ FORMAT = "openai-responses"
 class EvidenceSession(SessionABC):
     """A session that compacts the history of another when it has grown, and keeps every original.
 
-    It compacts when a run begins and reads the history, so that a call never loses its result. `trigger` is the size
-    in tokens from which on it does, `budget` what is left: a share (`"40%"`) or a number of tokens. Where a
-    compaction fails, the history stays as it is, with a warning to the logger `strongroom`.
+    It compacts when a run begins and reads the history, and with `model_input` as the filter of a run also within it.
+    `trigger` is the size in tokens from which on it does, `budget` what is left: a share (`"40%"`) or a number of
+    tokens. Where a compaction fails, the history stays as it is, with a warning to the logger `strongroom`.
     """
 
     def __init__(
@@ -46,6 +48,8 @@ class EvidenceSession(SessionABC):
         self.trigger = trigger
         self.budget = budget
         self._lock = asyncio.Lock()
+        self._growth = _shared.Growth()
+        self._sent: tuple[list[TResponseInputItem], list[TResponseInputItem]] = ([], [])
 
     async def get_items(self, limit: Optional[int] = None) -> list[TResponseInputItem]:
         """The history, compacted where it has grown; the newest `limit` items of it."""
@@ -80,14 +84,42 @@ class EvidenceSession(SessionABC):
             await self._replace(items, after)
             return True
 
+    async def model_input(self, data: CallModelData[Any]) -> ModelInputData:
+        """What the model is sent: the items of a run, compacted where they have grown.
+
+        For `RunConfig(call_model_input_filter=…)`. What was sent once is sent again in the same form, so that the
+        provider's cache holds.
+        """
+        own = data.model_data
+        return ModelInputData(await asyncio.to_thread(self._for_model, list(own.input)), own.instructions)
+
+    def _for_model(self, items: list[TResponseInputItem]) -> list[TResponseInputItem]:
+        before, sent = self._sent
+        if items[: len(before)] == before:
+            items_now = [*sent, *items[len(before) :]]
+        else:
+            items_now = items
+        after = self._compacted(items_now, force=False)
+        if after is None:
+            return items_now
+        self._sent = (items, after)
+        return after
+
     async def _all_items(self) -> list[TResponseInputItem]:
         # Without a limit a session gives what its settings say, which may be less than it has.
         return await self.underlying_session.get_items(2**31 - 1)
 
-    def _compacted(self, items: list[TResponseInputItem], force: bool) -> Any:
-        if not items or not force and Conversation(items, FORMAT).tokens() < self.trigger:
+    def _compacted(self, items: list[TResponseInputItem], force: bool) -> Optional[list[TResponseInputItem]]:
+        if not items:
             return None
-        return _shared.compacted(self.archive, items, self.budget, self.name, format=FORMAT)
+        size = Conversation(items, FORMAT).tokens()
+        if not force and (size < self.trigger or not self._growth.is_enough(self.name, size)):
+            return None
+        after: Optional[list[TResponseInputItem]] = _shared.compacted(
+            self.archive, items, self.budget, self.name, format=FORMAT
+        )
+        self._growth.note(self.name, Conversation(after or items, FORMAT).tokens())
+        return after
 
     async def _replace(self, before: list[TResponseInputItem], after: list[TResponseInputItem]) -> None:
         try:

@@ -49,6 +49,7 @@ class CompactHistory:
         self.archive = archive
         self.trigger = trigger
         self.budget = budget
+        self._growth = _shared.Growth()
 
     async def __call__(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
         """The messages to go on with."""
@@ -56,10 +57,15 @@ class CompactHistory:
 
     def _run(self, name: Optional[str], messages: list[ModelMessage]) -> list[ModelMessage]:
         history = _History(messages)
-        if not history.chat or Conversation(history.chat, FORMAT).tokens() < self.trigger:
+        if not history.chat:
+            return messages
+        size = history.tokens()
+        if size < self.trigger or not self._growth.is_enough(name, size):
             return messages
         after = _shared.compacted(self.archive, history.chat, self.budget, name, format=FORMAT)
-        return messages if after is None else history.with_chat(after)
+        made = messages if after is None else history.with_chat(after)
+        self._growth.note(name, _History(made).tokens())
+        return made
 
 
 def evidence_toolset(archive: Archive) -> FunctionToolset[Any]:
@@ -106,6 +112,10 @@ class _History:
         if chat is not None:
             self.chat.append(chat)
             self.at.append(at)
+
+    def tokens(self) -> int:
+        """About how many tokens the messages are."""
+        return Conversation(self.chat, FORMAT).tokens()
 
     def with_chat(self, after: list[dict[str, Any]]) -> list[ModelMessage]:
         """The messages with the contents of `after`."""
