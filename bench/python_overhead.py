@@ -71,7 +71,9 @@ def peer(name, messages, budget_tokens):
 
 
 def words_of_the_user(messages):
-    return [message["content"] for message in messages if message["role"] == "user" and isinstance(message["content"], str)]
+    return [
+        message["content"] for message in messages if message["role"] == "user" and isinstance(message["content"], str)
+    ]
 
 
 def arguments(messages):
@@ -114,12 +116,16 @@ def main():
     messages = data if isinstance(data, list) else data["messages"]
     with tempfile.TemporaryDirectory() as dir, strongroom.open(dir) as archive:
         size = len(Conversation(messages).text)
-        print(f"{own.transcript}: {len(messages)} messages, {size} bytes, {own.runs} runs, Python {sys.version.split()[0]}\n")
+        print(
+            f"{own.transcript}: {len(messages)} messages, {size} bytes, {own.runs} runs, Python {sys.version.split()[0]}\n"
+        )
         print("| call | ms | of it in the library | in the package |\n|---|---|---|---|")
         for name, whole, inside in overhead(archive, messages, own.budget, own.runs):
             print(f"| {name} | {whole:.2f} | {inside:.2f} | {whole - inside:.2f} |")
         took_ms, compaction = best(own.runs, lambda: archive.compact(messages, own.budget, "bench", best_effort=True))
-        print("\n| compactor | tokens | ms | words of the user | arguments left | recovered |\n|---|---|---|---|---|---|")
+        print(
+            "\n| compactor | tokens | ms | words of the user | arguments left | recovered |\n|---|---|---|---|---|---|"
+        )
         print(row("none", messages, messages, 0, lambda gone: 0))
         print(row("strongroom", messages, compaction.messages, took_ms, recovered(archive, compaction)))
         for name in own.peers:

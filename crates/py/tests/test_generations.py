@@ -24,7 +24,10 @@ def ids(messages):
 
 
 def test_eight_generations(archive):
-    messages = [{"role": "user", "content": RULE}, *call("write_file", 0, {"path": "/etc/app/conf.yaml", "content": WRITTEN}, "done")]
+    messages = [
+        {"role": "user", "content": RULE},
+        *call("write_file", 0, {"path": "/etc/app/conf.yaml", "content": WRITTEN}, "done"),
+    ]
     pointers = set()
     for generation in range(1, 9):
         for number in range(3):

@@ -91,11 +91,15 @@ def test_messages_come_back_as_messages(archive):
     compaction = archive.compact(given, budget="40%", name="run")
     assert compaction.changed and compaction.report.format == "langchain"
     assert [type(message) for message in compaction.messages if message not in given]
-    assert all(isinstance(message, (SystemMessage, HumanMessage, AIMessage, ToolMessage)) for message in compaction.messages)
+    assert all(
+        isinstance(message, (SystemMessage, HumanMessage, AIMessage, ToolMessage)) for message in compaction.messages
+    )
     assert compaction.messages[0] is given[0]
     assert any(message is given[1] for message in compaction.messages)
     check_pairs(compaction.messages)
-    emptied = [call["args"] for message in compaction.messages if isinstance(message, AIMessage) for call in message.tool_calls]
+    emptied = [
+        call["args"] for message in compaction.messages if isinstance(message, AIMessage) for call in message.tool_calls
+    ]
     assert {} in emptied
     assert archive.ask("did we ever modify system config?", compaction.messages, name="run").answer == "yes"
     again = archive.compact([*compaction.messages, AIMessage("Rest."), HumanMessage("Why?")], budget="90%", name="run")
@@ -122,8 +126,14 @@ def test_a_long_run_is_compacted_and_a_later_question_is_answered(archive, async
     last = model.seen[-1]
     assert RULE in [message.content for message in last]
     assert any("[strongroom] Derived" in str(message.content) for message in last)
-    assert WRITTEN not in json.dumps([call["args"] for message in last if isinstance(message, AIMessage) for call in message.tool_calls])
-    answers = [message.content for message in last if isinstance(message, ToolMessage) and message.name == ASKED.tool_calls[0]["name"]]
+    assert WRITTEN not in json.dumps(
+        [call["args"] for message in last if isinstance(message, AIMessage) for call in message.tool_calls]
+    )
+    answers = [
+        message.content
+        for message in last
+        if isinstance(message, ToolMessage) and message.name == ASKED.tool_calls[0]["name"]
+    ]
     assert answers[0].startswith("supported: yes") and "/etc/app/conf.yaml" in answers[0]
     assert state["messages"][-1].content.startswith("Yes")
     assert {source.name for source in archive.sessions()} == {"conversation:langchain/7"}
@@ -142,7 +152,9 @@ def test_an_original_is_shown_to_the_model(archive):
 
 def test_an_archive_that_fails_does_not_stop_the_agent(archive, caplog):
     model = script()
-    agent = create_agent(model, [read_file, write_file], middleware=[EvidenceMiddleware(archive, trigger=("messages", 5))])
+    agent = create_agent(
+        model, [read_file, write_file], middleware=[EvidenceMiddleware(archive, trigger=("messages", 5))]
+    )
     archive.close()
     state = agent.invoke({"messages": [{"role": "user", "content": RULE}]}, {"recursion_limit": 100})
     assert state["messages"][-1].content == "The service answers."
@@ -198,7 +210,13 @@ def test_it_does_not_compact_again_for_a_few_tokens(archive):
     state = middleware.before_model({"messages": messages()}, None)
     longer = [*state["messages"][1:], AIMessage("Rest."), HumanMessage("Why?")]
     assert middleware.before_model({"messages": longer}, None) is None
-    grown = [*longer, AIMessage("Because. " * 500), HumanMessage("Go on."), AIMessage("Yes. " * 4000), HumanMessage("Good.")]
+    grown = [
+        *longer,
+        AIMessage("Because. " * 500),
+        HumanMessage("Go on."),
+        AIMessage("Yes. " * 4000),
+        HumanMessage("Good."),
+    ]
     assert middleware.before_model({"messages": grown}, None) is not None
 
 

@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("agents")
 
-import strongroom
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, SQLiteSession, Usage, function_tool
 from conftest import RULE, steps
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
@@ -79,7 +78,9 @@ def test_the_session_is_compacted_and_a_later_question_is_answered(archive):
     grown, after, output = asyncio.run(run())
     assert output.startswith("Yes")
     second = model.seen[-2]
-    assert second[0]["content"].startswith("[strongroom] Derived") or second[1]["content"].startswith("[strongroom] Derived")
+    assert second[0]["content"].startswith("[strongroom] Derived") or second[1]["content"].startswith(
+        "[strongroom] Derived"
+    )
     assert RULE in [item.get("content") for item in second]
     assert len(json.dumps(second)) < len(json.dumps(grown)) / 2
     answer = [item["output"] for item in model.seen[-1] if item.get("type") == "function_call_output"][-1]

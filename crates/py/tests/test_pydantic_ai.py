@@ -96,7 +96,9 @@ def test_a_long_run_is_compacted_and_a_later_question_is_answered(archive):
 def history():
     at = datetime(2026, 3, 1, tzinfo=timezone.utc)
     picture = BinaryContent(b"\x89PNG", media_type="image/png")
-    made = [ModelRequest([SystemPromptPart("You operate."), UserPromptPart([RULE, picture], timestamp=at)], timestamp=at)]
+    made = [
+        ModelRequest([SystemPromptPart("You operate."), UserPromptPart([RULE, picture], timestamp=at)], timestamp=at)
+    ]
     for number, (name, arguments, result) in enumerate(steps()):
         call = ToolCallPart(name, json.dumps(arguments), f"call_{number}")
         made.append(ModelResponse([ThinkingPart("Hm.", signature="s"), TextPart("I look."), call], timestamp=at))

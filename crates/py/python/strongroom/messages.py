@@ -165,8 +165,7 @@ class Conversation:
         if self._key is None:
             return messages
         fields = [
-            f"{_written(key)}:{messages if key == self._key else _written(value)}"
-            for key, value in self._given.items()
+            f"{_written(key)}:{messages if key == self._key else _written(value)}" for key, value in self._given.items()
         ]
         return "{" + ",".join(fields) + "}"
 

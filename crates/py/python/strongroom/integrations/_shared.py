@@ -25,7 +25,9 @@ ASK_DESCRIPTION = (
     "Takes a plain question ('did we ever modify system config?') or a query ('calls tool:Bash arg:--force'). "
     "'insufficient' means that nobody can tell: say so."
 )
-SHOW_DESCRIPTION = "Gives back the original behind a pointer such as sr1:0123…#4, which stands in summaries and answers."
+SHOW_DESCRIPTION = (
+    "Gives back the original behind a pointer such as sr1:0123…#4, which stands in summaries and answers."
+)
 
 CHARS_MAX = 12_000
 """The longest text that a tool gives a model."""

@@ -1,10 +1,10 @@
 """LangChain: a middleware in place of `SummarizationMiddleware`, with tools to ask about what was compacted.
 
-    agent = create_agent(
-        model,
-        tools=tools,
-        middleware=[EvidenceMiddleware(strongroom.open(), trigger=("tokens", 60_000), keep=("tokens", 20_000))],
-    )
+agent = create_agent(
+    model,
+    tools=tools,
+    middleware=[EvidenceMiddleware(strongroom.open(), trigger=("tokens", 60_000), keep=("tokens", 20_000))],
+)
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The OpenAI Agents SDK: a session that stays small around any other, with tools to ask about what was compacted.
 
-    session = EvidenceSession("user-7", SQLiteSession("user-7", "history.db"), archive=strongroom.open())
-    agent = Agent(name="ops", tools=[*tools, *evidence_tools(session)])
-    config = RunConfig(call_model_input_filter=session.model_input)
-    await Runner.run(agent, "Move the service to port 8434.", session=session, run_config=config)
+session = EvidenceSession("user-7", SQLiteSession("user-7", "history.db"), archive=strongroom.open())
+agent = Agent(name="ops", tools=[*tools, *evidence_tools(session)])
+config = RunConfig(call_model_input_filter=session.model_input)
+await Runner.run(agent, "Move the service to port 8434.", session=session, run_config=config)
 """
 
 from __future__ import annotations
@@ -95,13 +95,11 @@ class EvidenceSession(SessionABC):
 
     def _for_model(self, items: list[TResponseInputItem]) -> list[TResponseInputItem]:
         before, sent = self._sent
-        if items[: len(before)] == before:
-            items_now = [*sent, *items[len(before) :]]
-        else:
-            items_now = items
-        after = self._compacted(items_now, force=False)
+        goes_on = items[: len(before)] == before
+        now = [*sent, *items[len(before) :]] if goes_on else items
+        after = self._compacted(now, force=False)
         if after is None:
-            return items_now
+            return now
         self._sent = (items, after)
         return after
 

@@ -1,11 +1,11 @@
 """Pydantic AI: a history processor that compacts, with tools to ask about what was compacted.
 
-    archive = strongroom.open()
-    agent = Agent(
-        model,
-        capabilities=[ProcessHistory(CompactHistory(archive, trigger=60_000, budget=20_000))],
-        toolsets=[evidence_toolset(archive)],
-    )
+archive = strongroom.open()
+agent = Agent(
+    model,
+    capabilities=[ProcessHistory(CompactHistory(archive, trigger=60_000, budget=20_000))],
+    toolsets=[evidence_toolset(archive)],
+)
 """
 
 from __future__ import annotations
@@ -73,9 +73,7 @@ def evidence_toolset(archive: Archive) -> FunctionToolset[Any]:
 
     async def evidence_ask(ctx: RunContext[Any], question: str) -> str:
         chat, name = _History(ctx.messages).chat, _name(ctx)
-        return await asyncio.to_thread(
-            _shared.answered, lambda: archive.ask(question, chat, name=name, format=FORMAT)
-        )
+        return await asyncio.to_thread(_shared.answered, lambda: archive.ask(question, chat, name=name, format=FORMAT))
 
     async def evidence_show(pointer: str) -> str:
         return await asyncio.to_thread(_shared.shown, archive, pointer)
