@@ -61,6 +61,10 @@ def check_pairs(items):
     assert len(set(calls)) == len(calls)
 
 
+def is_summary(item):
+    return '"[strongroom] Derived' in json.dumps(item.get("content"))
+
+
 def test_the_session_is_compacted_and_a_later_question_is_answered(archive):
     asked = called(99, "strongroom__evidence_ask", {"question": "did we ever modify system config?"})
     calls = [called(number, name, arguments) for number, (name, arguments, _) in enumerate(steps())]
@@ -78,9 +82,7 @@ def test_the_session_is_compacted_and_a_later_question_is_answered(archive):
     grown, after, output = asyncio.run(run())
     assert output.startswith("Yes")
     second = model.seen[-2]
-    assert second[0]["content"].startswith("[strongroom] Derived") or second[1]["content"].startswith(
-        "[strongroom] Derived"
-    )
+    assert is_summary(second[0])
     assert RULE in [item.get("content") for item in second]
     assert len(json.dumps(second)) < len(json.dumps(grown)) / 2
     answer = [item["output"] for item in model.seen[-1] if item.get("type") == "function_call_output"][-1]
@@ -102,8 +104,7 @@ def test_a_single_long_run_is_compacted_within(archive):
 
     assert asyncio.run(run()).final_output.startswith("Yes")
     last = model.seen[-1]
-    summaries = [item for item in last if str(item.get("content")).startswith("[strongroom] Derived")]
-    assert len(summaries) == 1
+    assert sum(map(is_summary, last)) == 1
     assert RULE in [item.get("content") for item in last]
     answer = [item["output"] for item in last if item.get("type") == "function_call_output"][-1]
     assert answer.startswith("supported: yes") and "/etc/app/conf.yaml" in answer
