@@ -123,7 +123,7 @@ class _History:
         for index, (chat, place) in enumerate(zip(after, found)):
             if place is None:
                 number, part = self.at[index]
-                inserted.append((number, part or 0, chat["content"]))
+                inserted.append((number, part or 0, _joined(chat["content"])))
             elif chat != self.chat[place]:
                 number, part = self.at[place]
                 if part is None:
@@ -134,6 +134,10 @@ class _History:
         for number, part, summary in reversed(inserted):
             _insert(made, number, part, summary)
         return made
+
+
+def _joined(content: Any) -> str:
+    return content if isinstance(content, str) else "\n".join(part["text"] for part in content)
 
 
 def _with_parts(message: ModelMessage, parts: list[Any]) -> ModelMessage:
