@@ -64,6 +64,7 @@ pub(crate) fn create(draft: &Path, first: impl FnOnce(&Connection) -> Outcome<()
     let fill = || -> Outcome<()> {
         let mut connection = Connection::open_with_flags(draft, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         connection.execute_batch(sql::CREATE)?;
+        keep_log(&connection)?;
         let transaction = connection.transaction()?;
         transaction.execute_batch(sql::SCHEMA)?;
         first(&transaction)?;
@@ -72,6 +73,16 @@ pub(crate) fn create(draft: &Path, first: impl FnOnce(&Connection) -> Outcome<()
         connection.close().map_err(|(_, error)| error.into())
     };
     fill().map_err(Error::from)
+}
+
+/// Has the draft keep a log. Where that fails `SQLite` goes on with a journal of another kind, whose end is not flushed.
+fn keep_log(connection: &Connection) -> Outcome<()> {
+    let kind: String = connection.query_row(sql::KEEP_LOG, [], |row| row.get(0))?;
+    if kind == "wal" {
+        Ok(())
+    } else {
+        Err(Error::unavailable("a new database cannot be given a log").into())
+    }
 }
 
 /// Brings the log into the database. Closing would do so as well, and say nothing when it fails; the draft is published

@@ -16,11 +16,13 @@ pub(crate) const FORMAT_VERSION: i64 = 1;
 /// What a new database needs before its first table.
 pub(crate) const CREATE: &str = "
     PRAGMA page_size = 4096;
-    PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA application_id = 0x53524731;
     PRAGMA user_version = 1;
 ";
+
+/// Gives a database its log for good; says which kind of journal it has then, also when that is another.
+pub(crate) const KEEP_LOG: &str = "PRAGMA journal_mode = WAL";
 
 /// Brings everything from the log into the database and flushes it; the first column says whether something was in the
 /// way.

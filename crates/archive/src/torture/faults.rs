@@ -116,6 +116,21 @@ fn a_new_archive_is_whole_or_not_there() {
 }
 
 #[test]
+fn a_new_archive_has_a_log_whatever_failed() {
+    for at in 0..16 {
+        let scratch = Scratch::new();
+        let disk = Disk::watch(&scratch.path("archive"), Some(Plan { at, failure: Failure::Io }));
+        if Archive::open(disk.dir(), Mode::CreateIfMissing).is_err() {
+            disk.lock().mend();
+            Archive::open(disk.dir(), Mode::CreateIfMissing).unwrap();
+        }
+        let database = rusqlite::Connection::open(disk.dir().join("strongroom.db")).unwrap();
+        let kind: String = database.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+        assert_eq!(kind, "wal", "after a failure of change {at}");
+    }
+}
+
+#[test]
 #[ignore = "a minute; just torture ci"]
 fn ci() {
     assert_sound(&torture(1..2, 3));
