@@ -63,8 +63,9 @@ pub(crate) fn check_sqlite() -> Result<()> {
 pub(crate) fn create(draft: &Path, first: impl FnOnce(&Connection) -> Outcome<()>) -> Result<()> {
     let fill = || -> Outcome<()> {
         let mut connection = Connection::open_with_flags(draft, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        connection.execute_batch(sql::CREATE)?;
+        connection.execute_batch(sql::CREATE_PAGES)?;
         keep_log(&connection)?;
+        connection.execute_batch(sql::CREATE)?;
         let transaction = connection.transaction()?;
         transaction.execute_batch(sql::SCHEMA)?;
         first(&transaction)?;
@@ -75,10 +76,12 @@ pub(crate) fn create(draft: &Path, first: impl FnOnce(&Connection) -> Outcome<()
     fill().map_err(Error::from)
 }
 
-/// Has the draft keep a log. Where that fails `SQLite` goes on with a journal of another kind, whose end is not flushed.
+/// Has the draft keep a log. Where that fails `SQLite` goes on with a journal of another kind, whose end is not flushed;
+/// it commits the change after the row that announces it, so that the statement has to be run to its end.
 fn keep_log(connection: &Connection) -> Outcome<()> {
-    let kind: String = connection.query_row(sql::KEEP_LOG, [], |row| row.get(0))?;
-    if kind == "wal" {
+    let mut statement = connection.prepare(sql::KEEP_LOG)?;
+    let kinds = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    if kinds == ["wal"] {
         Ok(())
     } else {
         Err(Error::unavailable("a new database cannot be given a log").into())

@@ -13,9 +13,11 @@ pub(crate) const APPLICATION_ID: i64 = 0x5352_4731;
 /// The format version of docs/archive-format.md.
 pub(crate) const FORMAT_VERSION: i64 = 1;
 
-/// What a new database needs before its first table.
+/// What a new database needs before its log.
+pub(crate) const CREATE_PAGES: &str = "PRAGMA page_size = 4096";
+
+/// What it needs before its first table.
 pub(crate) const CREATE: &str = "
-    PRAGMA page_size = 4096;
     PRAGMA synchronous = FULL;
     PRAGMA application_id = 0x53524731;
     PRAGMA user_version = 1;
