@@ -30,9 +30,10 @@ pub(crate) const KEEP_LOG: &str = "PRAGMA journal_mode = WAL";
 /// way.
 pub(crate) const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// What every connection is set to.
+/// What every connection is set to. With a log `EXTRA` does what `FULL` does; without one it flushes the end of the
+/// rollback journal as well, so that an archive that another program took the log from is durable too.
 pub(crate) const CONNECT: &str = "
-    PRAGMA synchronous = FULL;
+    PRAGMA synchronous = EXTRA;
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;
     PRAGMA temp_store = MEMORY;

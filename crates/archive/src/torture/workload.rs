@@ -40,6 +40,8 @@ pub(super) enum Act {
     Hold,
     Delete,
     Checkpoint,
+    /// Another program gives the closed archive a rollback journal.
+    TakeLog,
 }
 
 /// How often acts are chosen.
@@ -144,6 +146,10 @@ impl Program<'_> {
             Act::Hold => self.hold(),
             Act::Delete => self.delete(),
             Act::Checkpoint => self.checkpoint(),
+            Act::TakeLog => {
+                self.archive = None;
+                self.pragma("journal_mode = DELETE")
+            }
         }
     }
 
@@ -212,9 +218,13 @@ impl Program<'_> {
     fn checkpoint(&mut self) -> Result<()> {
         let kind = ["PASSIVE", "RESTART", "TRUNCATE"][self.dice.below(3)];
         self.archive()?;
+        self.pragma(&format!("wal_checkpoint({kind})"))
+    }
+
+    fn pragma(&self, pragma: &str) -> Result<()> {
         let path = self.disk.dir().join("strongroom.db");
         let done = rusqlite::Connection::open(path)
-            .and_then(|connection| connection.execute_batch(&format!("PRAGMA wal_checkpoint({kind})")));
+            .and_then(|connection| connection.execute_batch(&format!("PRAGMA {pragma}")));
         done.map_err(|error| Error::unavailable(error.to_string()))
     }
 }
