@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use strongroom_core::error::Result;
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::{
-    Arguments, Block, BlockKind, Bytes, CallFacts, Cut, Ending, Finding, Record, RecordKind, ResultFacts,
-    SideItem, SideKind, SourceIndex, Speaker, Usage, Visibility,
+    Arguments, Block, BlockKind, Bytes, CallFacts, Cut, Ending, Finding, Level, Record, RecordKind,
+    ResultFacts, SideItem, SideKind, SourceIndex, Speaker, Usage, Visibility,
 };
 
 use crate::document::{self, Adapter, Member, Paths, unknown};
@@ -103,7 +103,7 @@ impl Adapter for Reader {
         };
         record.kind = RecordKind::Message;
         for (at, part) in parts.elements().enumerate() {
-            self.part(part, &format!("/parts/{at}"), speaker, record, findings);
+            self.part((part, &format!("/parts/{at}")), speaker, record, findings);
         }
         failure(info, record);
         if is_summary(info) {
@@ -150,8 +150,7 @@ impl Reader {
 
     fn part(
         &mut self,
-        part: Value<'_>,
-        pointer: &str,
+        (part, pointer): (Value<'_>, &str),
         speaker: Speaker,
         record: &mut Record,
         findings: &mut Vec<Finding>,
@@ -179,13 +178,7 @@ impl Reader {
             mark if MARKS.contains(&mark) => {}
             other => {
                 let why = format!("a part of unknown type {other:?}");
-                findings.push(finding(
-                    strongroom_core::transcript::Level::Note,
-                    "unknown-part",
-                    None,
-                    pointer,
-                    why.clone(),
-                ));
+                findings.push(finding(Level::Note, "unknown-part", None, pointer, why.clone()));
                 let own = block(BlockKind::Opaque(why), part, pointer.to_owned(), speaker);
                 blocks.push(Block { text: vec![plain_text(part)], ..own });
             }

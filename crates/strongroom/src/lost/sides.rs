@@ -137,15 +137,16 @@ fn history(index: &SourceIndex) -> History {
         return History::Cut;
     }
     let mut open = BTreeSet::new();
-    let sent = index.blocks().filter(|(_, block)| block.visibility == Visibility::Context);
-    for (_, block) in sent {
+    for (_, block) in index.blocks() {
+        let sent = block.visibility == Visibility::Context;
         match &block.kind {
-            BlockKind::Call(facts) => open.extend(facts.id.as_deref()),
+            BlockKind::Call(facts) if sent => open.extend(facts.id.as_deref()),
+            // An answer that is no longer sent is in the file all the same.
             BlockKind::Result(facts) => {
                 facts.call_id.as_deref().map(|id| open.remove(id));
             }
             // What the user interrupted stays without an answer.
-            BlockKind::Text if block.speaker == Speaker::User => open.clear(),
+            BlockKind::Text if sent && block.speaker == Speaker::User => open.clear(),
             _ => {}
         }
     }

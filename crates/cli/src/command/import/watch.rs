@@ -53,7 +53,7 @@ fn take_in(intake: &Intake<'_>, scope: &Scope, changed: &BTreeSet<PathBuf>, json
     let mut said = Ok(());
     let mut step = |step: Progress<'_>| match step {
         Progress::File(path, Taken::Imported) => {
-            said = line(path, "imported", "is in custody as it is now", json)
+            said = line(path, "imported", "is in custody as it is now", json);
         }
         Progress::File(path, Taken::Failed(error)) => {
             out::warning(&format!("{} could not be taken in: {error}", path.display()));
@@ -66,7 +66,7 @@ fn take_in(intake: &Intake<'_>, scope: &Scope, changed: &BTreeSet<PathBuf>, json
             // A file that went away since is told at the next look.
             Scope::Paths(_) => drop(import(intake.archive, files, intake.options(), &mut step)),
             Scope::All(_) => {
-                import_sessions(intake.archive, &[(path.clone(), 0)], intake.options(), &mut step)
+                import_sessions(intake.archive, &[(path.clone(), 0)], intake.options(), &mut step);
             }
         }
     }
