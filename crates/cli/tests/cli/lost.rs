@@ -180,7 +180,7 @@ fn a_compaction_inside_a_document_is_compared_with_what_stood_before_it() {
     let one = &found["sessions"][0]["compactions"][0];
     assert_eq!((&one["history"], &one["account"]), (&json!("whole"), &json!("readable")), "{one}");
     assert_eq!(one["place"]["json_pointer"], "/messages/4");
-    assert_eq!(one["rules"][0]["quote"], "Leave lamp/legacy.py alone.");
+    assert_eq!(one["rules"][0]["quote"], "Never touch lamp/legacy.py.");
     assert!(one["tokens_before"].as_u64() > one["tokens_after"].as_u64(), "{one}");
     let screen = home.run(&["lost", "read-only/opencode.json"]).ends(0);
     assert!(screen.stdout.contains("/messages/4: "), "{screen:?}");

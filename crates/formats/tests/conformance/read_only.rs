@@ -143,7 +143,7 @@ fn calls_of_opencode_end_as_its_parts_say_and_what_a_summary_replaced_is_past() 
         format!("{place} {tool} {first} -> {end}")
     });
     assert_eq!(runs(&bytes, &index), expected);
-    assert_eq!(spoken(&bytes, &index, Speaker::User), ["Make the lamp blink. Leave lamp/legacy.py alone."]);
+    assert_eq!(spoken(&bytes, &index, Speaker::User), ["Make the lamp blink. Never touch lamp/legacy.py."]);
     assert_eq!(
         spoken(&bytes, &index, Speaker::Derived),
         ["Goal: a blinking lamp. The log out.log was removed."]
