@@ -71,7 +71,7 @@ impl Drop for Watching {
 /// Waits until something is so.
 #[track_caller]
 fn wait(what: &str, is: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     while !is() {
         assert!(Instant::now() < end, "{what} did not happen");
         std::thread::sleep(Duration::from_millis(50));
