@@ -233,10 +233,10 @@ mod tests {
     #[test]
     fn a_file_that_was_put_there_anew_is_another_one() {
         let mut place = Place::new();
-        place.write("new", "XXX\ntwo\n");
+        place.write("new", "six\ntwo\n");
         std::fs::rename(place.path("new"), place.path("s.jsonl")).unwrap();
         place.sees(Change::Replaced);
-        place.write("new", "XXX\ntwo\nthree\n");
+        place.write("new", "six\ntwo\nthree\n");
         std::fs::rename(place.path("new"), place.path("s.jsonl")).unwrap();
         place.sees(Change::Grew(6));
     }
