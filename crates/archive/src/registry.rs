@@ -21,9 +21,11 @@ fn tag_parts<'a>(
     source: &'a SourceId,
     generation: &'a [u8; 4],
     spans: &'a [SpanHash],
+    wording: &'a [u8],
 ) -> impl Iterator<Item = &'a [u8]> {
     let head = [source.digest().as_bytes().as_slice(), generation.as_slice()];
-    head.into_iter().chain(spans.iter().map(|span| span.digest().as_bytes().as_slice()))
+    let spans = spans.iter().map(|span| span.digest().as_bytes().as_slice());
+    head.into_iter().chain(spans).chain(Some(wording).filter(|wording| !wording.is_empty()))
 }
 
 /// The record under `tag`, believed only if the journal has its hash.
@@ -73,7 +75,9 @@ fn bind_again(catalog: Catalog<'_>, record: &CompactionRecord, known: &Compactio
 impl Registry for Archive {
     fn tag(&self, input: &TagInput<'_>) -> Tag {
         let generation = input.generation.to_be_bytes();
-        let full = self.keyed(TAG_DOMAIN, tag_parts(&input.source, &generation, input.spans));
+        let wording = input.wording.to_be_bytes();
+        let wording = if input.wording == 0 { &[][..] } else { &wording };
+        let full = self.keyed(TAG_DOMAIN, tag_parts(&input.source, &generation, input.spans, wording));
         let mut tag = [0; 16];
         tag.iter_mut().zip(full).for_each(|(to, from)| *to = from);
         Tag::from_bytes(tag)

@@ -38,6 +38,8 @@ pub struct Subject {
     pub neighbours: Vec<ContentKey>,
     /// Spans of earlier generations whose originals are gone, with their last renderings.
     pub remaining: Vec<BoundSpan>,
+    /// The number of this summary among those of the same spans, from 0.
+    pub wording: u32,
 }
 
 /// A summary whose link to its originals is durable, or that needs none.
@@ -69,7 +71,12 @@ impl Bound {
 /// The tag for the spans of `gated`.
 pub fn tag(gated: &GatedPlan, subject: &Subject, registry: &dyn Registry) -> Tag {
     let spans: Vec<SpanHash> = hashes(gated, subject);
-    registry.tag(&TagInput { source: subject.source, generation: subject.generation, spans: &spans })
+    registry.tag(&TagInput {
+        source: subject.source,
+        generation: subject.generation,
+        spans: &spans,
+        wording: subject.wording,
+    })
 }
 
 fn hashes(gated: &GatedPlan, subject: &Subject) -> Vec<SpanHash> {

@@ -281,6 +281,8 @@ pub struct TagInput<'a> {
     pub generation: u32,
     /// The hashes of the spans under the tag, in order.
     pub spans: &'a [SpanHash],
+    /// The number of the summary of these spans, from 0: another budget says more of them, or less.
+    pub wording: u32,
 }
 
 /// The register of compactions.

@@ -429,7 +429,7 @@ mod tests {
                 r#"{"messages":[{"role":"user","content":"x"}],"response":{},"kwargs":{}}"#,
                 "a log of a model request with its response",
             ),
-            (r#"{"info":{},"messages":[{"info":{},"parts":[]}]}"#, "an OpenCode export"),
+            (r#"{"info":{},"messages":[{"info":{},"parts":[]}]}"#, "opencode"),
         ];
         for (text, expected) in cases {
             assert!(name(text).contains(expected), "{text:?}: {}", name(text));

@@ -28,7 +28,7 @@ use strongroom_core::span::SpanIndex;
 use strongroom_core::summary::{CheckedSummary, check};
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Form;
-use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Retention, Revision, Vault};
+use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Registry as _, Retention, Revision, Vault};
 use strongroom_formats::Edit;
 
 use crate::classes::{keep_by_class, origin};
@@ -210,9 +210,7 @@ impl Run<'_, '_> {
         let selection = &choice.selection;
         let bound = match self.archive.filter(|_| selection.relies_on_record()) {
             Some(archive) => {
-                let subject = self.subject(revision, selection);
-                let tag = tag(selection.gated(), &subject, archive);
-                let summary = self.summarise(selection, &subject, tag, choice.allowance)?;
+                let (subject, summary) = self.worded(choice, revision, archive)?;
                 observe(Step::Checked);
                 bind(selection.gated(), &summary, subject, archive, self.options.now)?
             }
@@ -220,6 +218,25 @@ impl Run<'_, '_> {
         };
         observe(Step::Bound);
         Ok(bound)
+    }
+
+    /// The summary under the first tag of its spans that stands for no other: another budget words it differently.
+    fn worded(
+        &self,
+        choice: &Choice,
+        revision: &Revision,
+        archive: &Archive,
+    ) -> Result<(Subject, CheckedSummary)> {
+        let selection = &choice.selection;
+        let mut subject = self.subject(revision, selection);
+        loop {
+            let tag = tag(selection.gated(), &subject, archive);
+            let summary = self.summarise(selection, &subject, tag, choice.allowance)?;
+            if archive.by_tag(tag)?.is_none_or(|known| known.summary == summary.digest()) {
+                return Ok((subject, summary));
+            }
+            subject.wording += 1;
+        }
     }
 
     /// Splices what is bound into the native format.
@@ -354,6 +371,7 @@ impl Run<'_, '_> {
             parents: earlier.map_or_else(Vec::new, |record| vec![record.tag]),
             neighbours: kept.map(|span| masks::key(span, masked.get(&span.index()).copied())).collect(),
             remaining: self.carried.remaining(&selection.carried()),
+            wording: 0,
         }
     }
 

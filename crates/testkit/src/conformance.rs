@@ -122,11 +122,13 @@ fn tags_are_keyed_over_everything(registry: &dyn Registry) {
     let (one, two) = (SpanHash::new(Digest::of(b"1")), SpanHash::new(Digest::of(b"2")));
     let source = SourceId::new(Digest::of(b"s"));
     let inputs = [
-        TagInput { source, generation: 1, spans: &[one, two] },
-        TagInput { source, generation: 1, spans: &[two, one] },
-        TagInput { source, generation: 1, spans: &[one] },
-        TagInput { source, generation: 2, spans: &[one, two] },
-        TagInput { source: SourceId::new(Digest::of(b"t")), generation: 1, spans: &[one, two] },
+        TagInput { source, generation: 1, spans: &[one, two], wording: 0 },
+        TagInput { source, generation: 1, spans: &[two, one], wording: 0 },
+        TagInput { source, generation: 1, spans: &[one], wording: 0 },
+        TagInput { source, generation: 2, spans: &[one, two], wording: 0 },
+        TagInput { source, generation: 1, spans: &[one, two], wording: 1 },
+        TagInput { source, generation: 1, spans: &[one, two], wording: 2 },
+        TagInput { source: SourceId::new(Digest::of(b"t")), generation: 1, spans: &[one, two], wording: 0 },
     ];
     let tags: std::collections::BTreeSet<Tag> = inputs.iter().map(|input| registry.tag(input)).collect();
     assert_eq!(tags.len(), inputs.len(), "each part of the input matters");
@@ -183,7 +185,7 @@ pub fn record(registry: &dyn Registry, generation: u32, name: &str) -> Compactio
     let revision = RevisionId::of(&[PieceId::of(name.as_bytes())]);
     let spans = vec![kept_span(revision, name), waived_span(name)];
     let hashes: Vec<SpanHash> = spans.iter().map(|span| span.hash).collect();
-    let tag = registry.tag(&TagInput { source, generation, spans: &hashes });
+    let tag = registry.tag(&TagInput { source, generation, spans: &hashes, wording: 0 });
     let summary_text = format!("summary of {name} \u{1F5DD}");
     CompactionRecord {
         tag,

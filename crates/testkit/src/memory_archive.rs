@@ -212,6 +212,8 @@ impl Registry for MemoryArchive {
         let generation = input.generation.to_be_bytes();
         let mut parts: Vec<&[u8]> = vec![input.source.digest().as_bytes(), &generation];
         parts.extend(input.spans.iter().map(|span| span.digest().as_bytes().as_slice()));
+        let wording = input.wording.to_be_bytes();
+        parts.push(&wording);
         let digest = Digest::of_parts("strongroom.testkit.tag", parts);
         let mut tag = [0; 16];
         tag.iter_mut().zip(digest.as_bytes()).for_each(|(to, from)| *to = *from);

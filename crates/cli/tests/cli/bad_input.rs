@@ -153,3 +153,25 @@ fn a_wrong_name_is_usage_and_a_refused_one_is_trouble() {
         assert_eq!(command.output().unwrap().status.code(), Some(2), "{dir}");
     }
 }
+
+/// What a record of an unknown kind says or does is not known, so nothing is denied; one that can do neither hides nothing.
+#[test]
+fn a_record_of_an_unknown_kind_denies_nothing() {
+    let home = Home::new();
+    let session = claude_session(2, 400);
+    let push = r#"{"type":"newkind","sessionId":"s","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"git push origin main"}}]}"#;
+    let file = home.write("speaks.jsonl", session.clone() + push + "\n");
+    let asked = |question: &str, file: &std::path::Path| {
+        home.run(&["--json", "ask", question, "--in", file.to_str().unwrap()]).json(1)["verdict"].clone()
+    };
+    for question in
+        ["ever calls arg:\"git push origin main\"", "did we ever push anything?", "count calls tool:Task"]
+    {
+        assert_eq!(asked(question, &file), "insufficient", "{question}");
+    }
+    let claimed =
+        home.run(&["--json", "claim", "we never pushed anything", "--in", file.to_str().unwrap()]).json(1);
+    assert_ne!(claimed["verdict"], "supported");
+    let bare = home.write("bare.jsonl", session + "{\"type\":\"newkind\",\"sessionId\":\"s\",\"cost\":3}\n");
+    assert_eq!(asked("ever calls arg:\"git push origin main\"", &bare), "absent");
+}

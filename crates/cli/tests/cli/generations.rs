@@ -172,3 +172,21 @@ fn an_original_that_is_gone_becomes_the_only_remaining_account() {
     run("fourth.json", "fifth.json");
     assert!(std::fs::read_to_string(home.path("fifth.json")).unwrap().contains(&account));
 }
+
+/// Each budget words the summary of the same spans in its own way, and gets a tag of its own for it.
+#[test]
+fn one_session_is_compacted_to_one_budget_after_another() {
+    let home = Home::new();
+    let file = home.example("claude-code.jsonl");
+    let mut pointers = std::collections::BTreeSet::new();
+    for budget in ["40%", "35%", "30%", "40%", "25%"] {
+        let out = format!("{budget}.jsonl");
+        let report = home
+            .run(&["--json", "compact", file.to_str().unwrap(), "--budget", budget, "--out", &out])
+            .json(0);
+        pointers.insert(report["pointer"].as_str().unwrap().to_owned());
+        let asked = home.run(&["ask", "ever calls tool:Bash", "--in", &out]).ends(0);
+        assert!(asked.stdout.starts_with("supported"), "{asked:?}");
+    }
+    assert!(pointers.len() > 1, "{pointers:?}");
+}

@@ -71,11 +71,42 @@ fn could_hide<'s>(
         return false;
     }
     match row_of(scope, hole) {
-        // A readable record of a kind that is not known hides nothing: `records` searches it.
-        Some(row) if row.record().is_some_and(|record| record.kind == RecordKind::Unknown) => false,
+        Some(row) if is_bare(&row) => false,
         Some(row) => could_be(hole, &row, clause, positions),
         None => !agent_excludes(hole, clause),
     }
+}
+
+/// Names of fields, and kinds of parts, under which anything is said, called or returned.
+const SPEAKING: &[&str] = &[
+    "\"role\"",
+    "\"content\"",
+    "\"text\"",
+    "\"message\"",
+    "\"function\"",
+    "\"arguments\"",
+    "\"args\"",
+    "\"input\"",
+    "\"command\"",
+    "\"output\"",
+    "\"result\"",
+    "tool_use",
+    "tool_call",
+    "toolCall",
+    "function_call",
+    "functionCall",
+];
+
+/// Whether a record of a kind that is not known is readable and has no field by which it could say or do anything;
+/// `records` searches it.
+fn is_bare(row: &Row<'_>) -> bool {
+    let unknown = row.record().is_some_and(|record| record.kind == RecordKind::Unknown);
+    let own = || {
+        let blocks = row.view.spans.iter().flat_map(|examined| &examined.content.blocks);
+        blocks.filter(|content| content.at.record == row.start.record)
+    };
+    let speaks = |text: &str| text.is_empty() || SPEAKING.iter().any(|name| text.contains(name));
+    unknown && own().next().is_some() && !own().any(|content| speaks(&content.text))
 }
 
 /// What the user of the main session said lies in no child; a list of prompts holds all that the user said.

@@ -156,6 +156,7 @@ fn gate<'r, 'a>(reading: &'r Reading<'a>, bytes: &[u8], archive: &MemoryArchive)
         parents: Vec::new(),
         neighbours: Vec::new(),
         remaining: Vec::new(),
+        wording: 0,
     };
     Ok((gated, spans, subject))
 }

@@ -57,7 +57,7 @@ fn sample() -> Sample {
         waiver: None,
         remains: Remains::Original,
     };
-    let tag = archive.tag(&TagInput { source: id, generation: 1, spans: &[hash] });
+    let tag = archive.tag(&TagInput { source: id, generation: 1, spans: &[hash], wording: 0 });
     let record = CompactionRecord {
         tag,
         source: id,

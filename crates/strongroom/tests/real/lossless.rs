@@ -71,7 +71,7 @@ fn every_reclaimed_span_is_recovered_through_its_pointer() {
 }
 
 /// Every how manieth file is compacted where not all are.
-const SAMPLED: usize = 4;
+const SAMPLED: usize = 8;
 
 fn recover_all(files: &[PathBuf]) {
     let halves: Vec<Vec<PathBuf>> =
