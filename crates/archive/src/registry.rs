@@ -169,7 +169,7 @@ mod tests {
         let (hello, world) = (PieceId::of(b"hello\n"), PieceId::of(b"world\n"));
         let source = source_id(id, "/home/a/s.jsonl");
         let spans = [Digest::of(b"1"), Digest::of(b"2")].map(SpanHash::new);
-        let tag = keyed(&key, id, TAG_DOMAIN, tag_parts(&source, &1u32.to_be_bytes(), &spans));
+        let tag = keyed(&key, id, TAG_DOMAIN, tag_parts(&source, &1u32.to_be_bytes(), &spans, &[]));
         let created = Entry::Created(id).encode();
         let until = Retention::Until(Timestamp::from_ms(1000));
         let stored = Entry::Stored { retention: until, pieces: vec![(hello, 6), (world, 6)] }.encode();

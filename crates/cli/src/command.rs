@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "strongroom", &mut script);
-            out::data(&script)?;
+            out::raw(&script)?;
             Ok(End::Done)
         }
     }

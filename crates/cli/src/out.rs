@@ -1,14 +1,46 @@
 //! Writing: data to standard output, everything else to standard error.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use strongroom::{Error, Result};
 
-/// Writes data. A reader that went away is no failure of ours.
-pub(crate) fn data(bytes: &[u8]) -> Result<()> {
+/// Writes text, without what could steer a terminal or hide in it. A reader that went away is no failure of ours.
+pub(crate) fn text(text: &str) -> Result<()> {
     let mut stdout = anstream::stdout().lock();
-    finish(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+    finish(stdout.write_all(shown(text).as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// Control characters but those that end lines, and those that turn the direction of writing or have no width, as escapes. JSON stays the same
+/// JSON: it has no such characters outside strings, and inside them the escape means the character.
+fn shown(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        let ends_line = char == '\r' && chars.peek() == Some(&'\n');
+        if is_hidden(char) && !ends_line {
+            out.extend([format!("\\u{:04x}", u32::from(char))]);
+        } else {
+            out.push(char);
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn is_hidden(char: char) -> bool {
+    match char {
+        '\n' | '\t' => false,
+        '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}' => true,
+        other => other.is_control(),
+    }
 }
 
 /// Writes bytes that are not text: nothing is stripped.
@@ -28,26 +60,31 @@ fn finish(written: std::io::Result<()>) -> Result<()> {
 
 /// Writes a line of data.
 pub(crate) fn line(text: &str) -> Result<()> {
-    data(format!("{text}\n").as_bytes())
+    self::text(&format!("{text}\n"))
 }
 
 /// Writes a line for the person at the terminal.
 pub(crate) fn note(text: &str) {
+    told("", text);
+}
+
+/// Writes a line that begins with a styled word of ours.
+fn told(head: &str, text: &str) {
     let mut stderr = anstream::stderr().lock();
     // Without a standard error there is nobody to tell.
-    drop(writeln!(stderr, "{text}"));
+    drop(writeln!(stderr, "{head}{}", shown(text)));
 }
 
 /// Writes a warning.
 pub(crate) fn warning(text: &str) {
     let style = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
-    note(&format!("{style}warning{style:#}: {text}"));
+    told(&format!("{style}warning{style:#}: "), text);
 }
 
 /// Writes what to do next.
 pub(crate) fn hint(text: &str) {
     let style = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
-    note(&format!("{style}hint{style:#}: {text}"));
+    told(&format!("{style}hint{style:#}: "), text);
 }
 
 /// Writes an error with its causes.
@@ -60,5 +97,23 @@ pub(crate) fn error(error: &Error, json: bool) {
         return;
     }
     let style = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
-    note(&format!("{style}error{style:#}: {text}"));
+    told(&format!("{style}error{style:#}: "), &text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_or_steers_is_shown_and_json_stays_what_it_is() {
+        assert_eq!(
+            shown("a\tb\n\u{1b}[31mred\u{202e}\u{200b}\r\n\r"),
+            "a\tb\n\\u001b[31mred\\u202e\\u200b\r\n\\u000d"
+        );
+        let value = serde_json::json!({ "path": "/etc/\u{202e}x\u{feff}\u{7f}" });
+        let text = value.to_string();
+        let read: serde_json::Value = serde_json::from_str(&shown(&text)).unwrap();
+        assert_eq!(read, value);
+        assert!(matches!(shown("plain ö 漢"), Cow::Borrowed(_)));
+    }
 }

@@ -32,7 +32,7 @@ pub(super) fn print(args: &Args, answer: &Answer, asked: &Asked, file: Option<&P
         if file.is_none() {
             out::note(&format!("asked: {} sources in the archive", asked.names().len()));
         }
-        out::data(render_text(&shown(answer)).as_bytes())?;
+        out::text(&render_text(&shown(answer)))?;
     }
     Ok(if answer.verdict == Verdict::Supported { End::Done } else { End::No })
 }

@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args, own: &CheckArgs) -> Result<End> {
     if args.json {
         out::line(&form(&checked).to_string())?;
     } else {
-        out::data(words(&checked, own.show).as_bytes())?;
+        out::text(&words(&checked, own.show))?;
         if checked.signer == Signer::NamedByBundle {
             out::warning(
                 "no --public-key: the key stands in the bundle alone, and whoever made the one can have made the other",

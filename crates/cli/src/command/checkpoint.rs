@@ -44,7 +44,7 @@ fn unsigned(args: &Args, own: &CheckpointArgs) -> Result<End> {
 fn write(own: &CheckpointArgs, text: &str) -> Result<End> {
     match &own.out {
         Some(path) => replace(path, text.as_bytes(), &mut || {})?,
-        None => out::data(text.as_bytes())?,
+        None => out::text(text)?,
     }
     Ok(End::Done)
 }

@@ -74,7 +74,7 @@ fn taken_out(edit: &Edit, target: &Target) -> Result<State> {
 }
 
 fn print_change(args: &Args, target: &Target, after: &State) -> Result<()> {
-    if args.json { Ok(()) } else { out::data(target.difference(after).as_bytes()) }
+    if args.json { Ok(()) } else { out::text(&target.difference(after)) }
 }
 
 fn tell(own: &InstallArgs, changed: bool) {

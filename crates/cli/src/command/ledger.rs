@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, own: &LedgerArgs) -> Result<End> {
         let titles = ["id", "time", "where", "kind", "scope", "outcome", "target"];
         let lines: Vec<Line> = ledger.rows.iter().map(line).collect();
         if !lines.is_empty() {
-            out::data(lay_out(&titles, &lines, width()).as_bytes())?;
+            out::text(&lay_out(&titles, &lines, width()))?;
         }
         out::line(&format!("{} of {} effects ({})", ledger.rows.len(), ledger.total, ledger.reading))?;
         tell_missing(&ledger.gaps, asked.lost())?;

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, own: &LostArgs) -> Result<End> {
         out::line(&body)?;
     } else if own.html.is_none() || own.files.is_empty() {
         let width = table::width().unwrap_or(screen::WIDTH);
-        out::data(screen::render(&findings, own.all, width).as_bytes())?;
+        out::text(&screen::render(&findings, own.all, width))?;
     }
     Ok(End::Done)
 }

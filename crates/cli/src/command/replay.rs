@@ -160,7 +160,7 @@ fn check(args: &Args, replay: &Replay) -> Result<()> {
     };
     if !changes.is_empty() {
         let lines: Vec<Line> = changes.iter().map(line).collect();
-        out::data(lay_out(&["call", "verdict", "where", "tool", "because"], &lines, width()).as_bytes())?;
+        out::text(&lay_out(&["call", "verdict", "where", "tool", "because"], &lines, width()))?;
     }
     let count = |wanted: Repeat| calls(replay).filter(|call| call.row.repeat == wanted).count();
     let reads = calls(replay).count() - changes.len();

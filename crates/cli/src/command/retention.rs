@@ -74,7 +74,7 @@ fn print(outlook: &Outlook) -> Result<()> {
         Line { cells: vec![id, row.bytes.to_string(), first, last, row.name.clone()], notes }
     };
     let lines: Vec<Line> = outlook.sources.iter().map(line).collect();
-    out::data(lay_out(&["source", "bytes", "kept until", "at most", "name"], &lines, width()).as_bytes())?;
+    out::text(&lay_out(&["source", "bytes", "kept until", "at most", "name"], &lines, width()))?;
     for summary in &outlook.summaries {
         out::line(&summary_words(summary))?;
     }

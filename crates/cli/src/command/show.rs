@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, own: &ShowArgs) -> Result<End> {
             let body = serde_json::json!({ "schema": 1, "pointer": pointer.to_string(), "class": span.class, "text": text });
             out::line(&body.to_string())?;
         }
-        Ok(text) => out::data(text.as_bytes())?,
+        Ok(text) => out::text(&text)?,
         Err(error) => return Err(error),
     }
     Ok(End::Done)
