@@ -466,6 +466,9 @@ def main():
         with open(typed.bundle, "rb") as file:
             text = file.read().decode()
         bundle = Bundle(text, known)
+    except OSError as why:
+        print(f"error: {safe(why.filename)}: {safe(why.strerror)}", file=sys.stderr)
+        return 3
     except Refused as why:
         print(f"refused: {safe(why)}", file=sys.stderr)
         return 3
