@@ -247,6 +247,9 @@ pub fn normalise(path: &str) -> String {
         format!("/{joined}")
     } else if joined.is_empty() {
         ".".to_owned()
+    } else if !anchored && (is_drive(&joined) || joined.starts_with("~/")) {
+        // What is left is a name here, though it looks like a drive or a home.
+        format!("./{joined}")
     } else {
         joined
     }
@@ -299,6 +302,20 @@ mod tests {
         assert_eq!(at("/dev/x").scope, Scope::System);
         let unix = ProjectFacts { cwd: Some("/app".to_owned()), home: None };
         assert_eq!(unix.resolve(&Cwd::at("/app"), "/d/app/x").scope, Scope::Outside);
+    }
+
+    #[test]
+    fn a_name_that_looks_like_a_drive_or_a_home_stays_where_it_is() {
+        for (path, expected) in [
+            ("b/../a:\\", "./a:\\"),
+            ("b/../a:/c", "./a:/c"),
+            ("b/../~/c", "./~/c"),
+            ("~/b/../c", "~/c"),
+            ("a:\\b\\..\\c", "a:/c"),
+        ] {
+            assert_eq!(normalise(path), expected);
+            assert_eq!(normalise(expected), expected);
+        }
     }
 
     proptest! {

@@ -178,7 +178,17 @@ fn words(report: &Report, outcome: &str) -> Vec<String> {
         let line = finding.line.map_or_else(String::new, |line| format!(" line {line}"));
         format!("damage    {line} {}: {}", finding.code, finding.message)
     }));
+    lines.extend(not_understood(report));
     lines
+}
+
+/// How many records and parts of unknown kinds there are, and the first of them.
+fn not_understood(report: &Report) -> Option<String> {
+    let unknown = |code: &str| matches!(code, "unknown-record" | "unknown-part");
+    let mut found = report.findings.iter().filter(|finding| unknown(finding.code));
+    let first = found.next()?;
+    let line = first.line.map_or_else(String::new, |line| format!(" in line {line}"));
+    Some(format!("unknown    {} records or parts, the first{line}: {}", 1 + found.count(), first.message))
 }
 
 fn reason(report: &Report) -> String {

@@ -169,6 +169,9 @@ fn a_record_of_an_unknown_kind_denies_nothing() {
     {
         assert_eq!(asked(question, &file), "insufficient", "{question}");
     }
+    let told = home.run(&["compact", file.to_str().unwrap(), "--budget", "90%", "--best-effort"]).ends(0);
+    let words = format!("{}{}", told.stdout, told.stderr);
+    assert!(words.contains("unknown    1 records or parts, the first in line"), "{words}");
     let claimed =
         home.run(&["--json", "claim", "we never pushed anything", "--in", file.to_str().unwrap()]).json(1);
     assert_ne!(claimed["verdict"], "supported");
