@@ -11,7 +11,7 @@ use strongroom_core::transcript::{
 use crate::anthropic::{self, Voice};
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules, turns};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format};
 use crate::json::{Kind, Value};
 use crate::part::owned;
 
@@ -39,10 +39,6 @@ impl Format for AnthropicMessages {
         edit: &Edit,
     ) -> Result<Vec<u8>> {
         elide::splice(self, &RULES, source, (index, spans), edit)
-    }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
     }
 }
 

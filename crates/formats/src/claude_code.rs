@@ -49,19 +49,10 @@ impl Format for ClaudeCode {
             parts.findings.push(finding(Level::Note, CUT_HISTORY, first.line, "", message));
         }
         let usage = reader.usage(|at| is_relinked(&parts.records, at));
-        parts.findings.append(&mut reader.findings);
-        parts.findings.extend(found);
-        parts.findings.sort_by_key(|finding| finding.line);
-        Ok(SourceIndex {
-            format: self.name(),
-            form: Form::Fold,
-            len: source.len(),
-            side_items: side_items(&parts.records, reader.side_items),
-            records: parts.records,
-            framing: parts.framing,
-            findings: parts.findings,
-            usage,
-        })
+        reader.findings.extend(found);
+        let side_items = side_items(&parts.records, reader.side_items);
+        let index = parts.into_index(self.name(), Form::Fold, source, reader.findings);
+        Ok(SourceIndex { side_items, usage, ..index })
     }
 
     fn splice(

@@ -13,7 +13,7 @@ use crate::anthropic::{self, Voice};
 use crate::anthropic_messages;
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format};
 use crate::json::{Value, decode};
 use crate::part::{block, owned};
 
@@ -62,10 +62,6 @@ impl Format for Cline {
         edit: &Edit,
     ) -> Result<Vec<u8>> {
         elide::splice(self, &RULES, source, (index, spans), edit)
-    }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
     }
 }
 

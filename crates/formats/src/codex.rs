@@ -34,18 +34,8 @@ impl Format for Codex {
         history::resolve(&mut parts.records, &reader.steps);
         history::apply_outcomes(&mut parts.records, &reader.outcomes);
         history::mark_copies(source, &mut parts.records, &reader)?;
-        parts.findings.append(&mut reader.findings);
-        parts.findings.sort_by_key(|finding| finding.line);
-        Ok(SourceIndex {
-            format: self.name(),
-            form: Form::Fold,
-            len: source.len(),
-            records: parts.records,
-            framing: parts.framing,
-            findings: parts.findings,
-            side_items: Vec::new(),
-            usage: reader.usage,
-        })
+        let index = parts.into_index(self.name(), Form::Fold, source, reader.findings);
+        Ok(SourceIndex { usage: reader.usage, ..index })
     }
 
     fn splice(

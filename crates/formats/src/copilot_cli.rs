@@ -25,18 +25,8 @@ pub(crate) fn index(source: &dyn Bytes) -> Result<SourceIndex> {
     for step in &reader.steps {
         step.apply(&mut parts.records);
     }
-    parts.findings.append(&mut reader.findings);
-    parts.findings.sort_by_key(|finding| finding.line);
-    Ok(SourceIndex {
-        format: "copilot-cli",
-        form: Form::Fold,
-        len: source.len(),
-        records: parts.records,
-        framing: parts.framing,
-        findings: parts.findings,
-        side_items: Vec::new(),
-        usage: reader.usage,
-    })
+    let index = parts.into_index("copilot-cli", Form::Fold, source, reader.findings);
+    Ok(SourceIndex { usage: reader.usage, ..index })
 }
 
 /// What an event does to the events before it.

@@ -75,14 +75,15 @@ pub(crate) fn last_time(source: &dyn Bytes, index: &SourceIndex) -> Result<Vec<u
     Ok(time.map(|time| time.raw().to_vec()).unwrap_or_default())
 }
 
-/// A log whose first line, of the type `kind`, names at `path` what `rename` makes of the old name.
+/// A log whose first line, of the type `kind`, names at the first of `paths` what `rename` makes of the old name, and
+/// at the others too where they say the same.
 ///
 /// # Errors
 /// `InvalidInput` when the first line is no such line.
 pub(crate) fn renamed_in_first_line(
     log: &[u8],
     kind: &str,
-    path: &[&str],
+    paths: &[&[&str]],
     rename: &dyn Fn(&str) -> String,
 ) -> Result<Vec<u8>> {
     let missing = || Error::invalid_input(format!("a log whose first line is no {kind} cannot be resumed"));
@@ -94,8 +95,11 @@ pub(crate) fn renamed_in_first_line(
     tape.scan(text).map_err(|damage| missing().caused_by(damage.to_string()))?;
     let root = tape.root(text, u64::try_from(mark).unwrap_or_default()).ok_or_else(missing)?;
     let root = root.get("type").filter(|own| own.is(kind)).and(Some(root)).ok_or_else(missing)?;
-    let name = root.path(path).ok_or_else(missing)?;
+    let name = paths.first().and_then(|path| root.path(path)).ok_or_else(missing)?;
+    let renamed = literal(&rename(&name.string().unwrap_or_default()));
     let mut patch = Patch::default();
-    patch.replace(name.range(), literal(&rename(&name.string().unwrap_or_default())));
+    for own in paths.iter().filter_map(|path| root.path(path)).filter(|own| own.raw() == name.raw()) {
+        patch.replace(own.range(), renamed.clone());
+    }
     Ok(patch.apply(log, 0))
 }

@@ -36,7 +36,10 @@ pub trait Format: Sync + std::fmt::Debug {
     ) -> Result<Vec<u8>>;
 
     /// How the agent is told to go on with the compacted form; of an [`Edit`] that changes nothing, with the session as it is.
-    fn resume(&self, index: &SourceIndex, edit: &Edit) -> Option<Resume>;
+    /// `None` where nothing resumes from a file.
+    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
+        None
+    }
 
     /// The compacted form with the link fields that a resumed copy needs, e.g. an id of its own in its first line.
     ///

@@ -11,7 +11,7 @@ use strongroom_core::transcript::{
 
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules, turns, unpaired};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format};
 use crate::json::{Kind, Value};
 use crate::outcome;
 use crate::part::{block, content_texts, finding, owned, plain_text, text_block, user_text};
@@ -41,10 +41,6 @@ impl Format for GenAiContents {
         edit: &Edit,
     ) -> Result<Vec<u8>> {
         elide::splice(self, &RULES, source, (index, spans), edit)
-    }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
     }
 }
 

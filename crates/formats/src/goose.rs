@@ -12,9 +12,9 @@ use strongroom_core::transcript::{
 
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Layout, Rules, unpaired};
-use crate::format::{Edit, Format, Resume, refuse_empty};
+use crate::format::{Edit, Format, refuse_empty};
 use crate::json::{Kind, Tape, Value};
-use crate::lines::{RECORD_BYTES_MAX, read_records};
+use crate::lines::{RECORD_BYTES_MAX, index_records};
 use crate::outcome;
 use crate::part::{block, content_texts, finding, owned, plain_text, text_block, user_text};
 
@@ -60,10 +60,6 @@ impl Format for Goose {
         let rules = if layout(source)? == Layout::Lines { &LINES } else { &RULES };
         elide::splice(self, rules, source, (index, spans), edit)
     }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
-    }
 }
 
 /// The summary is the first message; only the agent sees it, as goose does it itself.
@@ -105,31 +101,15 @@ fn layout(source: &dyn Bytes) -> Result<Layout> {
 
 fn lines(format: &'static str, source: &dyn Bytes) -> Result<SourceIndex> {
     let mut cwd: Option<String> = None;
-    let mut found: Vec<Finding> = Vec::new();
-    let mut parts = read_records(source, &mut |value, mut record, _| {
-        let from = found.len();
+    index_records(format, Form::Elide, source, &mut |value, record, findings| {
         if value.get("role").is_none() && value.get("working_dir").is_some() {
             record.kind = RecordKind::Meta;
             "metadata".clone_into(&mut record.label);
             cwd = owned(value, "working_dir");
         } else {
-            message(value, &mut record, &mut found);
+            message(value, record, findings);
         }
-        found.iter_mut().skip(from).for_each(|finding| finding.line = record.line);
         record.cwd.clone_from(&cwd);
-        record
-    })?;
-    parts.findings.append(&mut found);
-    parts.findings.sort_by_key(|finding| finding.line);
-    Ok(SourceIndex {
-        format,
-        form: Form::Elide,
-        len: source.len(),
-        records: parts.records,
-        framing: parts.framing,
-        findings: parts.findings,
-        side_items: Vec::new(),
-        usage: Vec::new(),
     })
 }
 

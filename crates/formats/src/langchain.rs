@@ -12,7 +12,7 @@ use strongroom_core::transcript::{
 use crate::anthropic::{self, Voice};
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules, call_id};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format};
 use crate::json::{Kind, Value};
 use crate::openai_chat;
 use crate::outcome;
@@ -46,10 +46,6 @@ impl Format for LangChain {
         edit: &Edit,
     ) -> Result<Vec<u8>> {
         elide::splice(self, &RULES, source, (index, spans), edit)
-    }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
     }
 }
 

@@ -8,8 +8,8 @@ use memchr::memchr;
 use strongroom_core::error::Result;
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::{
-    Block, BlockKind, Branch, Bytes, Encoding, Finding, Framing, Level, Record, RecordKind, Speaker,
-    TextRange, Visibility,
+    Block, BlockKind, Branch, Bytes, Encoding, Finding, Form, Framing, Level, Record, RecordKind,
+    SourceIndex, Speaker, TextRange, Visibility,
 };
 
 use crate::json::{Damage, Reason, Tape, Value};
@@ -180,6 +180,28 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// The index of the whole of `source`, with `more` findings among these by their lines.
+    pub(crate) fn into_index(
+        mut self,
+        format: &'static str,
+        form: Form,
+        source: &dyn Bytes,
+        more: Vec<Finding>,
+    ) -> SourceIndex {
+        self.findings.extend(more);
+        self.findings.sort_by_key(|finding| finding.line);
+        SourceIndex {
+            format,
+            form,
+            len: source.len(),
+            records: self.records,
+            framing: self.framing,
+            findings: self.findings,
+            side_items: Vec::new(),
+            usage: Vec::new(),
+        }
+    }
+
     fn frame(&mut self, range: ByteRange, name: &'static str) {
         if !range.is_empty() {
             self.framing.push(Framing { range, name });
@@ -250,6 +272,26 @@ pub fn read_records(
         parts.frame_end(range, end);
     }
     Ok(parts)
+}
+
+/// Reads lines into an index; `adapt` fills the record of a value and states findings, which get the record's line.
+///
+/// # Errors
+/// As [`Bytes::read`].
+pub(crate) fn index_records(
+    format: &'static str,
+    form: Form,
+    source: &dyn Bytes,
+    adapt: &mut dyn FnMut(Value<'_>, &mut Record, &mut Vec<Finding>),
+) -> Result<SourceIndex> {
+    let mut found: Vec<Finding> = Vec::new();
+    let parts = read_records(source, &mut |value, mut record, _| {
+        let from = found.len();
+        adapt(value, &mut record, &mut found);
+        found.iter_mut().skip(from).for_each(|finding| finding.line = record.line);
+        record
+    })?;
+    Ok(parts.into_index(format, form, source, found))
 }
 
 /// Whether a line was read.

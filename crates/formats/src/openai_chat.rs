@@ -9,7 +9,7 @@ use strongroom_core::transcript::{Bytes, SourceIndex};
 use crate::chat;
 use crate::document::{self, Member};
 use crate::elide::{self, Rules, turns};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format};
 
 /// The format `openai-chat`.
 #[derive(Debug)]
@@ -36,10 +36,6 @@ impl Format for OpenAiChat {
         edit: &Edit,
     ) -> Result<Vec<u8>> {
         elide::splice(self, &RULES, source, (index, spans), edit)
-    }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
     }
 }
 

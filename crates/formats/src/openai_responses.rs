@@ -6,7 +6,7 @@ use strongroom_core::transcript::{Bytes, Finding, Record, RecordKind, SourceInde
 
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format};
 use crate::json::{Kind, Value};
 use crate::part::{owned, text_block, user_text};
 use crate::responses::{self, Owner};
@@ -35,10 +35,6 @@ impl Format for OpenAiResponses {
         edit: &Edit,
     ) -> Result<Vec<u8>> {
         elide::splice(self, &RULES, source, (index, spans), edit)
-    }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
     }
 }
 

@@ -15,9 +15,9 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, Record, SourceIndex};
 
 use crate::document::{self, Member, unknown};
-use crate::format::{Edit, Format, Resume, refuse_empty};
+use crate::format::{Edit, Format, refuse_empty};
 use crate::json::{Kind, Tape, Value};
-use crate::lines::{RECORD_BYTES_MAX, read_records};
+use crate::lines::{RECORD_BYTES_MAX, index_records};
 
 /// The format `openhands`.
 #[derive(Debug)]
@@ -45,36 +45,19 @@ impl Format for OpenHands {
     fn index(&self, source: &dyn Bytes) -> Result<SourceIndex> {
         refuse_empty(source)?;
         let mut reader = Reader::default();
-        let mut index = if shape(source)? == Shape::List {
+        let shape = shape(source)?;
+        let mut index = if shape == Shape::List {
             document::index(self.name(), source, &["events", "history"], &mut |member, record, findings| {
                 if let Member::Message(value) = member {
                     reader.event(value, record, findings);
                 }
             })?
         } else {
-            let mut found = Vec::new();
-            let parts = read_records(source, &mut |value, mut record, _| {
-                let from = found.len();
-                reader.line(value, &mut record, &mut found);
-                found.iter_mut().skip(from).for_each(|finding| finding.line = record.line);
-                record
-            })?;
-            let mut findings = parts.findings;
-            findings.extend(found);
-            findings.sort_by_key(|finding| finding.line);
-            SourceIndex {
-                format: self.name(),
-                form: Form::Fold,
-                len: source.len(),
-                records: parts.records,
-                framing: parts.framing,
-                findings,
-                side_items: Vec::new(),
-                usage: Vec::new(),
-            }
+            index_records(self.name(), Form::Fold, source, &mut |value, record, findings| {
+                reader.line(value, record, findings);
+            })?
         };
-        index.form =
-            if shape(source)? == Shape::Evaluation { Form::ReadOnly(EVALUATION) } else { Form::Fold };
+        index.form = if shape == Shape::Evaluation { Form::ReadOnly(EVALUATION) } else { Form::Fold };
         view::resolve(&mut index.records, &reader.condensations);
         Ok(index)
     }
@@ -92,10 +75,6 @@ impl Format for OpenHands {
             }
             shape => write::splice(self, shape, source, (index, spans), edit),
         }
-    }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
     }
 }
 

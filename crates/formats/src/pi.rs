@@ -28,21 +28,11 @@ impl Format for Pi {
         let mut reader = read::Reader::default();
         let mut parts = read_records(source, &mut |value, record, at| reader.read(value, record, at))?;
         path::resolve(&mut parts.records, &reader.entries);
-        parts.findings.append(&mut reader.findings);
-        parts.findings.extend(copies::resolve(&mut parts.records, &reader.copied));
-        parts.findings.sort_by_key(|finding| finding.line);
+        reader.findings.extend(copies::resolve(&mut parts.records, &reader.copied));
         let is_copy = |record: u32| usize::try_from(record).is_ok_and(|at| reader.copied.contains_key(&at));
         reader.usage.retain(|usage| !is_copy(usage.record));
-        Ok(SourceIndex {
-            format: self.name(),
-            form: Form::Fold,
-            len: source.len(),
-            records: parts.records,
-            framing: parts.framing,
-            findings: parts.findings,
-            side_items: Vec::new(),
-            usage: reader.usage,
-        })
+        let index = parts.into_index(self.name(), Form::Fold, source, reader.findings);
+        Ok(SourceIndex { usage: reader.usage, ..index })
     }
 
     fn splice(

@@ -4,7 +4,7 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format};
 use crate::{
     aider, atif, copilot_cli, inspect, mini_swe_agent, opencode, specstory, swe_agent, tau_bench, text,
 };
@@ -118,9 +118,5 @@ impl Format for ReadOnly {
             return Ok(source.read(strongroom_core::range::ByteRange::new(0, index.len))?.into_owned());
         }
         Err(Error::refused(format!("{} is read-only, because {}", self.name, self.why)))
-    }
-
-    fn resume(&self, _index: &SourceIndex, _edit: &Edit) -> Option<Resume> {
-        None
     }
 }

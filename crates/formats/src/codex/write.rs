@@ -7,7 +7,7 @@ use strongroom_core::range::ByteRange;
 use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{BlockKind, BlockRef, Bytes, Record, SourceIndex, Speaker, Visibility};
 
-use crate::fold::{Kept, check_rules, open_end};
+use crate::fold::{Kept, check_rules, last_time, open_end, renamed_in_first_line};
 use crate::format::{Edit, Format, Resume};
 use crate::ids::derive;
 use crate::json::{Tape, write_string};
@@ -46,7 +46,7 @@ pub(super) fn splice(
     }
     let items = items(index, &Kept::new(index, spans, edit));
     let writer = Writer { source, index, masks: Masks::new(index, edit), originals: originals(index) };
-    let time = writer.last_time()?;
+    let time = last_time(source, index)?;
     let mut out = open_end(&bytes);
     out.extend_from_slice(br#"{"timestamp":"#);
     out.extend_from_slice(&time);
@@ -79,26 +79,8 @@ pub(super) fn resume(index: &SourceIndex, edit: &Edit) -> Option<Resume> {
 /// # Errors
 /// `InvalidInput` when the first line holds no session.
 pub(super) fn resumable(compacted: &[u8], edit: &Edit) -> Result<Vec<u8>> {
-    let missing = || Error::invalid_input("a rollout whose first line is no session_meta cannot be resumed");
-    let end = memchr::memchr(b'\n', compacted).unwrap_or(compacted.len());
-    let line = compacted.get(..end).unwrap_or_default();
-    let mark = if line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let text = line.get(mark..).unwrap_or_default();
-    let mut tape = Tape::new();
-    tape.scan(text).map_err(|damage| missing().caused_by(damage.to_string()))?;
-    let root = tape.root(text, u64::try_from(mark).unwrap_or_default()).ok_or_else(missing)?;
-    let payload =
-        root.get("payload").filter(|_| root.get("type").is_some_and(|kind| kind.is("session_meta")));
-    let payload = payload.ok_or_else(missing)?;
-    let id = payload.get("id").ok_or_else(missing)?;
-    let mut literal = Vec::new();
-    write_string(&mut literal, &session_id(edit, &id.string().unwrap_or_default()));
-    let mut patch = Patch::default();
-    patch.replace(id.range(), literal.clone());
-    if let Some(session) = payload.get("session_id").filter(|session| session.raw() == id.raw()) {
-        patch.replace(session.range(), literal);
-    }
-    Ok(patch.apply(compacted, 0))
+    let paths: [&[&str]; 2] = [&["payload", "id"], &["payload", "session_id"]];
+    renamed_in_first_line(compacted, "session_meta", &paths, &|old| session_id(edit, old))
 }
 
 fn session_id(edit: &Edit, old: &str) -> String {
@@ -177,17 +159,6 @@ struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    /// The time of the last line, as it is spelled.
-    fn last_time(&self) -> Result<Vec<u8>> {
-        let timed = self.index.records.iter().rev().find(|record| record.time.is_some());
-        let Some(record) = timed else { return Ok(br#""1970-01-01T00:00:00.000Z""#.to_vec()) };
-        let line = self.source.read(record.range)?;
-        let mut tape = Tape::new();
-        tape.scan(&line).map_err(|damage| Error::bug(format!("a line that was read before: {damage}")))?;
-        let time = tape.root(&line, 0).and_then(|value| value.get("timestamp"));
-        Ok(time.map(|time| time.raw().to_vec()).unwrap_or_default())
-    }
-
     /// The initial context, the summary, then what is kept, in the old order.
     fn history(&self, items: &[Item], summary: &str, out: &mut Vec<u8>) -> Result<()> {
         let kept: Vec<&Item> = items.iter().filter(|item| item.fate == Fate::Kept).collect();

@@ -46,18 +46,7 @@ pub(super) fn index(format: &'static str, source: &dyn Bytes) -> Result<SourceIn
     let mut parts = read_records(source, &mut |value, record, at| log.read(value, record, at))?;
     resolve(source, &mut parts.records, &log.steps)?;
     let usage = log.reader.usage(&parts.records);
-    parts.findings.append(&mut log.findings);
-    parts.findings.sort_by_key(|finding| finding.line);
-    Ok(SourceIndex {
-        format,
-        form: Form::Fold,
-        len: source.len(),
-        records: parts.records,
-        framing: parts.framing,
-        findings: parts.findings,
-        side_items: Vec::new(),
-        usage,
-    })
+    Ok(SourceIndex { usage, ..parts.into_index(format, Form::Fold, source, log.findings) })
 }
 
 #[derive(Debug, Default)]

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use strongroom_core::error::Result;
 use strongroom_core::transcript::{
-    Arguments, Block, BlockKind, Bytes, CallFacts, Form, Record, RecordKind, ResultFacts, SourceIndex,
-    Speaker,
+    Arguments, Block, BlockKind, Bytes, CallFacts, Finding, Form, Record, RecordKind, ResultFacts,
+    SourceIndex, Speaker,
 };
 
 use crate::document::unknown;
 use crate::elide::{Rules, unpaired};
 use crate::json::Value;
-use crate::lines::read_records;
+use crate::lines::index_records;
 use crate::outcome;
 use crate::part::{block, content_texts, owned, plain_text, text_block, time_of, user_text};
 
@@ -33,32 +33,14 @@ pub(super) const RULES: Rules = Rules {
 /// As [`Bytes::read`].
 pub(super) fn index(format: &'static str, source: &dyn Bytes) -> Result<SourceIndex> {
     let mut session = None;
-    let mut found = Vec::new();
-    let mut parts = read_records(source, &mut |value, mut record, _| {
+    index_records(format, Form::Elide, source, &mut |value, record, findings| {
         session = owned(value, "session_id").or_else(|| session.take());
         record.session.clone_from(&session);
-        let mut own = Vec::new();
-        event(value, &mut record, &mut own);
-        own.iter_mut()
-            .for_each(|finding: &mut strongroom_core::transcript::Finding| finding.line = record.line);
-        found.append(&mut own);
-        record
-    })?;
-    parts.findings.append(&mut found);
-    parts.findings.sort_by_key(|finding| finding.line);
-    Ok(SourceIndex {
-        format,
-        form: Form::Elide,
-        len: source.len(),
-        records: parts.records,
-        framing: parts.framing,
-        findings: parts.findings,
-        side_items: Vec::new(),
-        usage: Vec::new(),
+        event(value, record, findings);
     })
 }
 
-fn event(value: Value<'_>, record: &mut Record, findings: &mut Vec<strongroom_core::transcript::Finding>) {
+fn event(value: Value<'_>, record: &mut Record, findings: &mut Vec<Finding>) {
     let kind = value.string_at("type").unwrap_or_default();
     record.time = value.get("timestamp").and_then(time_of);
     record.label = format!("stream/{kind}");

@@ -74,7 +74,7 @@ fn session_id(edit: &Edit, old: &str) -> String {
 /// # Errors
 /// `InvalidInput` when the first line is no header.
 pub(super) fn resumable(compacted: &[u8], edit: &Edit) -> Result<Vec<u8>> {
-    renamed_in_first_line(compacted, "session", &["id"], &|old| session_id(edit, old))
+    renamed_in_first_line(compacted, "session", &[&["id"]], &|old| session_id(edit, old))
 }
 
 struct Writer<'s> {
