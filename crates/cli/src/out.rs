@@ -31,7 +31,8 @@ fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn is_hidden(char: char) -> bool {
+/// Whether a character cannot be seen and may change how its neighbours are: all such but line feeds and tabs.
+pub(crate) fn is_hidden(char: char) -> bool {
     match char {
         '\n' | '\t' => false,
         '\u{61c}'

@@ -21,7 +21,7 @@ use strongroom_core::bind::{Bound, Subject, bind, bind_narrative, tag};
 use strongroom_core::compacted::Compacted;
 pub use strongroom_core::deposit::DepositStep;
 use strongroom_core::deposit::{Deposited, Originals, deposit};
-use strongroom_core::digest::{Digest, PieceId, RevisionId, SourceId, Tag};
+use strongroom_core::digest::{Digest, PieceId, RevisionId, SourceId};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::plan::{Candidate, Plan, Wanted};
 use strongroom_core::span::SpanIndex;
@@ -220,7 +220,8 @@ impl Run<'_, '_> {
         Ok(bound)
     }
 
-    /// The summary under the first tag of its spans that stands for no other: another budget words it differently.
+    /// The checked summary that keeps within the allowance, under the first tag of its spans that stands for no other:
+    /// another budget words it differently.
     fn worded(
         &self,
         choice: &Choice,
@@ -229,9 +230,18 @@ impl Run<'_, '_> {
     ) -> Result<(Subject, CheckedSummary)> {
         let selection = &choice.selection;
         let mut subject = self.subject(revision, selection);
+        let spans = self.reclaimed(selection);
+        let texts = Texts::of(&spans);
+        let gathered = Gathered::of(&spans, &texts, self.options.policy.going_on()?);
+        let remaining: Vec<String> = subject.remaining.iter().map(|span| span.rendering.clone()).collect();
+        let kept = report::kept(selection.gated());
         loop {
             let tag = tag(selection.gated(), &subject, archive);
-            let summary = self.summarise(selection, &subject, tag, choice.allowance)?;
+            let write = |count: usize| {
+                check(&gathered.draft(count, remaining.clone()), selection.gated(), tag, &kept, &texts)
+                    .map_err(|faults| Error::bug(format!("the summary does not pass its check: {faults:?}")))
+            };
+            let summary = gathered.within(choice.allowance, &write)?;
             if archive.by_tag(tag)?.is_none_or(|known| known.summary == summary.digest()) {
                 return Ok((subject, summary));
             }
@@ -373,26 +383,6 @@ impl Run<'_, '_> {
             remaining: self.carried.remaining(&selection.carried()),
             wording: 0,
         }
-    }
-
-    /// Drafts until the checked text keeps within `allowance`.
-    fn summarise(
-        &self,
-        selection: &Selection,
-        subject: &Subject,
-        tag: Tag,
-        allowance: Tokens,
-    ) -> Result<CheckedSummary> {
-        let spans = self.reclaimed(selection);
-        let texts = Texts::of(&spans);
-        let gathered = Gathered::of(&spans, &texts, self.options.policy.going_on()?);
-        let remaining: Vec<String> = subject.remaining.iter().map(|span| span.rendering.clone()).collect();
-        let kept = report::kept(selection.gated());
-        let write = |count: usize| {
-            check(&gathered.draft(count, remaining.clone()), selection.gated(), tag, &kept, &texts)
-                .map_err(|faults| Error::bug(format!("the summary does not pass its check: {faults:?}")))
-        };
-        gathered.within(allowance, &write)
     }
 
     /// The spans under the tag as the summariser sees them, by number.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use strongroom::lost::{Compaction, Fate, History, Invented, LostRule, Place};
 
 use super::{Findings, Session, Share, Sums, bare, counted, grouped, short, short_name};
+use crate::out::is_hidden;
 
 const STYLE: &str = include_str!("lost.css");
 
@@ -423,11 +424,7 @@ fn escape_lines(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(char),
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
-                put!(out, "\\u{{{:x}}}", u32::from(char));
-            }
-            control if control.is_control() => put!(out, "\\u{{{:x}}}", u32::from(control)),
+            hidden if is_hidden(hidden) => put!(out, "\\u{{{:x}}}", u32::from(hidden)),
             other => out.push(other),
         }
     }
