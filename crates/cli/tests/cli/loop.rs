@@ -35,8 +35,7 @@ impl<'h> Play<'h> {
         told
     }
 
-    /// The model asks about its past. This is the place of the MCP server's tools in the loop; the command answers
-    /// the same questions.
+    /// The model asks about its past; `tests/agents/played.py` has the server asked in this place.
     fn asks(&self, question: &str) -> Value {
         let transcript = self.agent.transcript.to_str().unwrap();
         let run = self.agent.home.run(&["--json", "ask", question, "--in", transcript]);
