@@ -35,6 +35,8 @@ pub enum Proof {
     Acknowledgement,
     /// Something was taken in, and it is not said what: `Now I have the full picture.`
     Orientation,
+    /// Further help is offered, and it is not said with what: `If you need anything else, feel free to ask!`
+    Courtesy,
     /// A thought is announced, and taken by thinking on.
     Musing,
     /// A step is announced, and taken by the call behind it.
@@ -51,6 +53,7 @@ impl Proof {
             Self::UserAcknowledgement => "user-acknowledgement",
             Self::Acknowledgement => "acknowledgement",
             Self::Orientation => "orientation",
+            Self::Courtesy => "courtesy",
             Self::Musing => "musing",
             Self::Announced => "announced-step",
             Self::Covered => "covered-step",
@@ -207,6 +210,7 @@ fn sentence(text: &str, kept: &Kept<'_>) -> Option<Proof> {
         // What is accepted and not followed by a call is a promise.
         Sentence::Acceptance => return call.map(|_| Proof::Acknowledgement),
         Sentence::Orientation => return Some(Proof::Orientation),
+        Sentence::Courtesy => return Some(Proof::Courtesy),
         Sentence::Announcement(announcement) => announcement,
     };
     if is_cut(text) || is_toned(text, &announcement) {
@@ -347,6 +351,7 @@ mod tests {
             "Now I'll update the documentation.",
             "Okay, let's run the build.",
             "I'll start by exploring the repository structure.",
+            "I\u{2019}ll start by exploring the repository structure.",
             "Perfect!",
         ] {
             assert!(by(Speaker::Assistant, text).is_some(), "{text}");
@@ -475,6 +480,26 @@ mod tests {
         );
         // A quotation that is not closed goes on.
         assert_eq!(proofs("Let me quote \"it. Let me look\"."), [None, None]);
+    }
+
+    #[test]
+    fn an_offer_of_help_names_nothing() {
+        for text in [
+            "If you have any other questions or need further assistance, feel free to ask!",
+            "Please let me know if there's anything else I can assist you with.",
+            "Feel free to reach out.",
+        ] {
+            assert_eq!(by(Speaker::Assistant, text), Some(Proof::Courtesy), "{text}");
+        }
+        for text in [
+            "If you need further assistance, I can transfer you to a human agent.",
+            "Let me know if you want the refund.",
+            "Is there anything else I can help you with?",
+            "If you have any other questions, the docs are in README.",
+            "Feel free to delete it.",
+        ] {
+            assert_eq!(by(Speaker::Assistant, text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The grammar of sentences that announce a step or say nothing.
 
+use std::collections::BTreeSet;
+
 use super::table::table;
 
 /// The longest sentence, in words.
@@ -14,6 +16,8 @@ pub(super) enum Sentence {
     Acceptance,
     /// It says that something was taken in, not what: `Now I have the full picture.`
     Orientation,
+    /// It offers further help, not with what: `If you have any other questions, feel free to ask!`
+    Courtesy,
     /// It announces a step.
     Announcement(Announcement),
 }
@@ -88,8 +92,11 @@ impl Sentence {
         if table().accept.contains(plain) {
             return Some(Self::Acceptance);
         }
-        if is_orientation(plain) {
+        if opens_alone(plain, &table().orient, &table().orient_words) {
             return Some(Self::Orientation);
+        }
+        if opens_alone(plain, &table().courtesy, &table().courtesy_words) {
+            return Some(Self::Courtesy);
         }
         let ends = sentence.ends_with(['.', ':', '!', '`', ')', '"', '*'])
             || sentence.ends_with(|char: char| char.is_ascii_alphanumeric());
@@ -101,15 +108,15 @@ impl Sentence {
 }
 
 /// `Now I have a clear picture.`: an opening, and behind it only words that name no thing of the work.
-fn is_orientation(plain: &str) -> bool {
+fn opens_alone(plain: &str, openings: &[String], only: &BTreeSet<String>) -> bool {
     let mut rest = plain;
     while let Some(behind) = table().lead.iter().find_map(|lead| behind_word(rest, lead)) {
         rest = behind;
     }
-    let behind = table().orient.iter().find_map(|opening| {
+    let behind = openings.iter().find_map(|opening| {
         rest.strip_prefix(opening.as_str()).filter(|rest| rest.is_empty() || rest.starts_with(' '))
     });
-    behind.is_some_and(|rest| words(rest).all(|word| table().orient_words.contains(word)))
+    behind.is_some_and(|rest| words(rest).all(|word| only.contains(word)))
 }
 
 fn announcement(lower: &str) -> Option<Announcement> {

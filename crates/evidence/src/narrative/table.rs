@@ -24,6 +24,8 @@ pub(super) struct Table {
     pub(super) small: BTreeSet<String>,
     pub(super) orient: Vec<String>,
     pub(super) orient_words: BTreeSet<String>,
+    pub(super) courtesy: Vec<String>,
+    pub(super) courtesy_words: BTreeSet<String>,
     pub(super) plain_tone: BTreeSet<String>,
     pub(super) faults: BTreeSet<String>,
     pub(super) accept: BTreeSet<String>,

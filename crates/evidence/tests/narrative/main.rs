@@ -113,13 +113,13 @@ impl Share {
     }
 }
 
-/// The shares of a session by unit (prose units, calls, results) and by span.
+/// The shares of a session by unit (prose units, calls with their results) and by span.
 fn shares_of(session: &Session, proved: &[Proved<'_>]) -> [Share; 2] {
     let [mut units, mut spans] = [Share::default(), Share::default()];
     for block in &session.blocks {
         let parts = match block.said {
             Said::Prose { .. } => continue,
-            Said::Call { results, .. } => 1 + results,
+            Said::Call { .. } => 1,
             // Sealed, or the harness's: a span, but neither prose nor a call nor a result.
             Said::Other { .. } => 0,
         };
@@ -206,13 +206,13 @@ fn real_sessions_are_proved_where_they_hold_nothing() {
         }
     }
     let [units, spans] = overall;
-    for (share, what) in [(&units, "units (prose units, calls, results)"), (&spans, "spans")] {
+    for (share, what) in [(&units, "units (prose units, calls with their results)"), (&spans, "spans")] {
         let value = testkit::figure::share(share.proved, share.all);
         figure(&format!("{what} of real sessions proved narrative"), value, ">= 10 %");
         println!("  {:?}", share.rules);
     }
     judge(&found, labels.len());
-    assert!(units.percent() >= 8.0, "{:.2} % of units", units.percent());
+    assert!(units.percent() >= 10.0, "{:.2} % of units", units.percent());
     assert!(spans.percent() >= 5.3, "{:.2} % of spans", spans.percent());
 }
 

@@ -20,11 +20,10 @@ pub(crate) enum Said {
         speaker: Speaker,
         text: String,
     },
-    /// A call with its results: the text of both, and how many results there are.
+    /// A call with its results: the text of both.
     Call {
         id: String,
         text: String,
-        results: usize,
     },
     /// The harness or the operator speaks, or it is sealed; `ends` the turn.
     Other {
@@ -83,14 +82,13 @@ impl Reader {
     fn call(&mut self, id: &Value, tool: &Value, arguments: &Value) {
         let mut text = format!("{}\n", string(tool));
         scalars(arguments, &mut text);
-        self.push(Said::Call { id: string(id), text, results: 0 });
+        self.push(Said::Call { id: string(id), text });
     }
 
     fn result(&mut self, id: &Value, output: &Value) {
         let Some(&at) = self.calls.get(&string(id)) else { return };
-        if let Said::Call { text, results, .. } = &mut self.blocks[at].said {
+        if let Said::Call { text, .. } = &mut self.blocks[at].said {
             scalars(output, text);
-            *results += 1;
         }
     }
 
