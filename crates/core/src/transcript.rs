@@ -3,6 +3,8 @@
 //! An adapter fills these types; everything else reads them. They hold kinds, ids, ranges and facts of the
 //! envelope, never bodies: text is decoded from the bytes when it is needed.
 
+use std::collections::BTreeSet;
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -414,6 +416,8 @@ pub struct SourceIndex {
     pub side_items: Vec<SideItem>,
     /// Token counts reported by the transcript, in order, each API message once.
     pub usage: Vec<Usage>,
+    /// Names of tools of which a list of tools in the source says that they change something.
+    pub changing_tools: BTreeSet<String>,
 }
 
 impl SourceIndex {

@@ -1,6 +1,6 @@
 //! The examination of one span: its atoms, effects, rules, secrets and class.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use strongroom_core::evidence::{
@@ -59,6 +59,7 @@ pub struct Secret {
 #[derive(Debug)]
 pub struct Examiner {
     facts: ProjectFacts,
+    changing_tools: BTreeSet<String>,
     agents: BTreeMap<Option<String>, Memory>,
 }
 
@@ -74,7 +75,13 @@ struct Memory {
 impl Examiner {
     /// Starts at the beginning of a source.
     pub fn new(facts: ProjectFacts) -> Self {
-        Self { facts, agents: BTreeMap::new() }
+        Self { facts, changing_tools: BTreeSet::new(), agents: BTreeMap::new() }
+    }
+
+    /// With the names of tools whose own servers say that they change something.
+    #[must_use]
+    pub fn with_changing_tools(self, changing_tools: BTreeSet<String>) -> Self {
+        Self { changing_tools, ..self }
     }
 
     /// Examines the next span.
@@ -196,7 +203,10 @@ impl Examiner {
         let empty = strongroom_core::transcript::ArgumentTree::default();
         let arguments = block.arguments.as_ref().unwrap_or(&empty);
         let request = ToolCall { tool, arguments, cwd, places: &self.facts };
-        let report = tools::examine(&request, &mut memory.artifacts);
+        let mut report = tools::examine(&request, &mut memory.artifacts);
+        if self.changing_tools.contains(tool) {
+            tools::raise(&mut report, tool);
+        }
         if let Some(file) = tools::shown_recipe(&request).filter(|_| record.is_whole()) {
             tools::note_read(&request, file, &record.text, &mut memory.artifacts);
         }

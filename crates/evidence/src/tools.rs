@@ -95,19 +95,10 @@ fn unnumbered(text: &str) -> String {
     lines.map_or_else(|| text.to_owned(), |lines| lines.join("\n") + "\n")
 }
 
-/// What a server says of its own tool. It is not to be trusted, so it can only raise what a call is taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hint {
-    /// It may destroy something, or says that it is not read-only.
-    Changes,
-    /// It says nothing, or that it is harmless.
-    Nothing,
-}
-
-/// Raises what a call does by what the tool's server says of it.
-pub fn raise(report: &mut Report, tool: &str, hint: Hint) {
-    let changes = report.effects.iter().any(|one| one.effect.kind.access() == Access::Mutation);
-    if hint == Hint::Changes && !changes {
+/// Raises what a call does by its tool's server, which says that it changes something. What a server says is not to be
+/// trusted, so it lowers nothing.
+pub fn raise(report: &mut Report, tool: &str) {
+    if !report.effects.iter().any(|one| one.effect.kind.access() == Access::Mutation) {
         let target = Target::Named(tool.to_owned());
         report.push(EffectKind::ToolMutate, target, Scope::Unknown, Certainty::Possible);
     }
@@ -586,12 +577,10 @@ mod tests {
     #[test]
     fn what_a_server_says_of_its_tool_only_raises() {
         let mut reads = by_verb("get_issue");
-        raise(&mut reads, "get_issue", Hint::Nothing);
-        assert_eq!(reads.effects.len(), 1);
-        raise(&mut reads, "get_issue", Hint::Changes);
+        raise(&mut reads, "get_issue");
         assert_eq!(reads.effects.last().unwrap().effect.kind, EffectKind::ToolMutate);
         let mut changes = by_verb("create_issue");
-        raise(&mut changes, "create_issue", Hint::Nothing);
+        raise(&mut changes, "create_issue");
         assert_eq!(changes.effects.len(), 1);
         assert_eq!(changes.effects[0].effect.kind, EffectKind::ToolMutate);
     }

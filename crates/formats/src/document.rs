@@ -3,10 +3,13 @@
 //! Every message is a record, and so is every other member of a list or object on the way to one. Brackets, commas,
 //! whitespace and the keys of what was opened are framing.
 
+use std::collections::BTreeSet;
+
 use strongroom_core::error::Result;
 use strongroom_core::range::{ByteRange, RangeSet};
 use strongroom_core::transcript::{Bytes, Finding, Form, Framing, Level, Record, RecordKind, SourceIndex};
 
+use crate::declared;
 use crate::format::refuse_empty;
 use crate::json::{Kind, Reason, Tape, Value};
 use crate::lines::{blank_record, opaque_record};
@@ -86,9 +89,15 @@ fn read(
     adapter: &mut dyn Adapter,
 ) -> Result<SourceIndex> {
     refuse_empty(source)?;
-    let mut reader = Reader { records: Vec::new(), findings: Vec::new(), places, adapter };
+    let mut reader = Reader {
+        records: Vec::new(),
+        findings: Vec::new(),
+        changing_tools: BTreeSet::new(),
+        places,
+        adapter,
+    };
     reader.read(source)?;
-    let Reader { mut records, mut findings, .. } = reader;
+    let Reader { mut records, mut findings, changing_tools, .. } = reader;
     records.sort_by_key(|record| record.range);
     findings.sort_by(|one, two| {
         one.pointer.len().cmp(&two.pointer.len()).then_with(|| one.pointer.cmp(&two.pointer))
@@ -106,12 +115,14 @@ fn read(
         findings,
         side_items: Vec::new(),
         usage: Vec::new(),
+        changing_tools,
     })
 }
 
 struct Reader<'a> {
     records: Vec<Record>,
     findings: Vec<Finding>,
+    changing_tools: BTreeSet<String>,
     places: Places,
     adapter: &'a mut dyn Adapter,
 }
@@ -227,6 +238,9 @@ impl Reader<'_> {
     }
 
     fn record(&mut self, member: Member<'_>, value: Value<'_>, pointer: String, label: String) {
+        if matches!(member, Member::Message(_)) || label == "tools" {
+            self.changing_tools.extend(declared::changing(value));
+        }
         let mut record = blank_record(None, pointer, value.range());
         record.label = label;
         record.kind = RecordKind::Meta;

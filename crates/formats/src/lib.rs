@@ -26,6 +26,8 @@ mod anthropic;
 
 mod patch;
 
+mod declared;
+
 mod document;
 
 mod elide;

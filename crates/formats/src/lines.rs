@@ -2,6 +2,8 @@
 //!
 //! The source is read in chunks and never held as a whole. Lines are split at LF only.
 
+use std::collections::BTreeSet;
+
 use std::borrow::Cow;
 
 use memchr::memchr;
@@ -199,6 +201,7 @@ impl Parts {
             findings: self.findings,
             side_items: Vec::new(),
             usage: Vec::new(),
+            changing_tools: BTreeSet::new(),
         }
     }
 

@@ -3,6 +3,8 @@
 //! Every line belongs to exactly one record, so that nothing is framing. Who speaks is told by marks of the writer, and
 //! only where nobody else can have written them.
 
+use std::collections::BTreeSet;
+
 use memchr::memchr;
 use strongroom_core::error::Result;
 use strongroom_core::range::ByteRange;
@@ -139,6 +141,7 @@ pub(crate) fn index(
         findings: sections.findings,
         side_items: Vec::new(),
         usage: Vec::new(),
+        changing_tools: BTreeSet::new(),
     })
 }
 

@@ -82,7 +82,8 @@ impl<'a> Reading<'a> {
 
     fn with(transcript: &'a Transcript, counting: Counting) -> Result<Self> {
         let facts = ProjectFacts { cwd: transcript.cwd().map(str::to_owned), home: None };
-        let mut examiner = Examiner::new(facts);
+        let mut examiner =
+            Examiner::new(facts).with_changing_tools(transcript.index().changing_tools.clone());
         let decoded = decode_all(transcript, counting)?;
         let nexts = nexts(&decoded);
         let mut spans = Vec::with_capacity(decoded.len());

@@ -1,6 +1,8 @@
 //! Scopes built by hand for the tests of this crate: a transcript is written call by call, and every text stands
 //! as plain bytes in one buffer, so that citations can be compared with what they quote.
 
+use std::collections::BTreeSet;
+
 use std::ops::Range;
 
 use strongroom_core::evidence::{
@@ -362,6 +364,7 @@ impl Written {
             findings: Vec::new(),
             side_items: Vec::new(),
             usage: Vec::new(),
+            changing_tools: BTreeSet::new(),
         }
     }
 

@@ -81,7 +81,11 @@ fn examine(examiner: &mut Examiner, draft: Draft) -> Examination {
         },
     );
     let content = SpanContent { span: &span, blocks: contents.collect(), next: draft.next };
-    let mut alone = Examiner { facts: examiner.facts.clone(), agents: examiner.agents.clone() };
+    let mut alone = Examiner {
+        facts: examiner.facts.clone(),
+        changing_tools: examiner.changing_tools.clone(),
+        agents: examiner.agents.clone(),
+    };
     let class = alone.classify(&content);
     let examined = examiner.examine(&content);
     assert_eq!(class, examined.evidence.class, "the class alone is the class of the whole");
@@ -173,6 +177,16 @@ fn secrets_are_no_other_atoms() {
     assert_eq!(found.secrets.len(), 1);
     assert_eq!(found.secrets[0].argument.as_deref(), Some("/command"));
     assert!(found.atoms.iter().all(|(_, atom)| !atom.norm.contains(&token)));
+}
+
+#[test]
+fn a_tool_that_is_said_to_change_something_may_have() {
+    let mut examiner =
+        Examiner::new(ProjectFacts::default()).with_changing_tools(["get_quote".to_owned()].into());
+    let mut call =
+        |tool: &str| examine(&mut examiner, calls(tool, &[], Some((success(), "")))).evidence.class;
+    assert_eq!(call("get_quote"), EvidentialClass::SideEffecting(Certainty::Possible));
+    assert_eq!(call("get_issue"), EvidentialClass::Structured);
 }
 
 #[test]
