@@ -1,14 +1,13 @@
 //! Opening and making archives.
 
-use std::fmt;
 use std::path::Path;
 
 use rusqlite::Connection;
-use strongroom_core::digest::{ArchiveId, Digest, PieceId};
+use strongroom_core::digest::{ArchiveId, Digest, PieceId, SourceId};
 use strongroom_core::error::{Error, Result};
 
-use crate::blobs::SqlBlobs;
 use crate::catalog::Catalog;
+use crate::cover::{Cover, Keys};
 use crate::database::{self, Access, Database};
 use crate::encoding::Level;
 use crate::entry::Entry;
@@ -16,7 +15,11 @@ use crate::fault::Outcome;
 use crate::hmac::Mac;
 use crate::journal::Checkpoint;
 use crate::lease::Leases;
+use crate::lock::{Lock, Method, Secret};
 use crate::place::{Place, Presence};
+use crate::random::random;
+use crate::seal::Key;
+use crate::sql;
 
 /// The number of the only archive in a database of format version 1.
 const ARCHIVE_NO: i64 = 1;
@@ -29,8 +32,9 @@ pub struct Archive {
     pub(crate) database: Database,
     pub(crate) level: Level,
     pub(crate) leases: Leases,
-    id: ArchiveId,
-    key: Key,
+    pub(crate) id: ArchiveId,
+    pub(crate) key: Key,
+    pub(crate) cover: Cover,
 }
 
 /// What may be done with the archive.
@@ -46,7 +50,7 @@ pub enum Mode {
 }
 
 /// How an archive is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// What may be done with it.
     pub mode: Mode,
@@ -54,21 +58,14 @@ pub struct Options {
     pub level: Level,
     /// The size beyond which nothing more is stored; existing archives that are larger stay as they are.
     pub size_bytes_max: Option<u64>,
+    /// What opens it where it is encrypted; a new archive is encrypted with it.
+    pub secret: Option<Secret>,
 }
 
 impl Options {
     /// The defaults for `mode`.
     pub fn new(mode: Mode) -> Self {
-        Self { mode, level: Level::default(), size_bytes_max: None }
-    }
-}
-
-/// The archive's secret: it keys tags and tombstones.
-struct Key([u8; 32]);
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(..)")
+        Self { mode, level: Level::default(), size_bytes_max: None, secret: None }
     }
 }
 
@@ -79,7 +76,7 @@ impl Archive {
     /// - `NotFound` when there is none and `mode` does not make one.
     /// - `Corrupt` when what is there is no archive or is damaged.
     /// - `InvalidInput` when `dir` is something else than a directory.
-    /// - `Unavailable` when it cannot be read, lies on a network file system, or is of a newer version.
+    /// - `Unavailable` when it cannot be read, lies on a network file system, is of a newer version, or is encrypted.
     pub fn open(dir: &Path, mode: Mode) -> Result<Self> {
         Self::open_with(dir, &Options::new(mode))
     }
@@ -87,13 +84,13 @@ impl Archive {
     /// Opens the archive in the directory `dir` as `options` say.
     ///
     /// # Errors
-    /// As [`Archive::open`].
+    /// As [`Archive::open`], and `Unavailable` when it is encrypted and the secret is not the one.
     pub fn open_with(dir: &Path, options: &Options) -> Result<Self> {
         database::check_sqlite()?;
         let place = Place::new(dir);
         match (place.look()?, options.mode) {
             (Presence::Present, _) => {}
-            (Presence::Absent, Mode::CreateIfMissing) => create(&place)?,
+            (Presence::Absent, Mode::CreateIfMissing) => create(&place, options.secret.as_ref())?,
             (Presence::Absent, Mode::ReadWrite | Mode::ReadOnly) => {
                 return Err(Error::not_found(format!("there is no archive in {}", dir.display())));
             }
@@ -105,14 +102,45 @@ impl Archive {
         }
         let leases = Leases::of(&place);
         let database = Database::open(place, access, options.size_bytes_max)?;
-        let (id, key) = database.read(|connection| catalog(connection).identity())?;
-        let id = ArchiveId::new(Digest::from_bytes(id));
-        Ok(Self { database, level: options.level, leases, id, key: Key(key) })
+        let (id, lock) = database.read(|connection| {
+            let catalog = catalog(connection, &Cover::Plain)?;
+            Ok((catalog.identity()?, catalog.lock()?))
+        })?;
+        let cover = lock.map_or(Ok(Cover::Plain), |lock| uncovered(&lock, options.secret.as_ref(), id))?;
+        let key = database.read(|connection| catalog(connection, &cover)?.own_key())?;
+        Ok(Self { database, level: options.level, leases, id, key, cover })
+    }
+
+    /// Whether the archive is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        matches!(self.cover, Cover::Sealed(_))
+    }
+
+    /// Runs `work` on one unchanging state of the archive.
+    pub(crate) fn look<T>(&self, work: impl Fn(Catalog<'_>) -> Outcome<T>) -> Result<T> {
+        self.database.read(|connection| work(self.catalog(connection)?))
+    }
+
+    /// Runs `work` in one transaction, alone, and makes it durable.
+    pub(crate) fn change<T>(&self, work: impl Fn(Catalog<'_>) -> Outcome<T>) -> Result<T> {
+        self.database.write(|connection| work(self.catalog(connection)?))
+    }
+
+    /// The tables, where they are still under the key with which the archive was opened.
+    fn catalog<'c>(&'c self, connection: &'c Connection) -> Outcome<Catalog<'c>> {
+        let catalog = catalog(connection, &self.cover)?;
+        if catalog.stamp()? != self.cover.stamp() {
+            return Err(Error::unavailable(
+                "the archive was encrypted by another process since it was opened; open it again",
+            )
+            .into());
+        }
+        Ok(catalog)
     }
 
     /// The key of fingerprints that stand for secrets in answers; it never leaves the process.
     pub fn fingerprint_key(&self) -> [u8; 32] {
-        let mut hmac = Mac::new(&self.key.0);
+        let mut hmac = Mac::new(self.key.bytes());
         hmac.part(b"strongroom.fingerprint.v1");
         hmac.finish()
     }
@@ -132,8 +160,8 @@ impl Archive {
     /// # Errors
     /// `Unavailable` or `Corrupt` when the journal cannot be read.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
-        self.database.read(|connection| {
-            let tree = catalog(connection).tree();
+        self.look(|catalog| {
+            let tree = catalog.tree();
             let size = tree.size()?;
             Ok(Checkpoint { archive: self.id, size, root: tree.root(size)? })
         })
@@ -144,8 +172,7 @@ impl Archive {
     /// # Errors
     /// `InvalidInput` when the journal is shorter than that.
     pub fn prove_inclusion(&self, no: u64, size: u64) -> Result<(Vec<u8>, Vec<Digest>)> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             let proof = catalog.tree().inclusion(no, size)?;
             let missing = || Error::corrupt(format!("entry {no} is missing from the journal"));
             Ok((catalog.entry_bytes(no)?.ok_or_else(missing)?, proof))
@@ -157,21 +184,27 @@ impl Archive {
     /// # Errors
     /// `InvalidInput` when the journal is shorter than that.
     pub fn prove_consistency(&self, old: u64, size: u64) -> Result<Vec<Digest>> {
-        self.database.read(|connection| catalog(connection).tree().consistency(old, size))
+        self.look(|catalog| catalog.tree().consistency(old, size))
     }
 
     /// A keyed hash over the archive's id and `parts`, in `domain`.
     pub(crate) fn keyed<'a>(&self, domain: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
-        keyed(&self.key.0, self.id, domain, parts)
+        keyed(self.key.bytes(), self.id, domain, parts)
     }
 
     /// The name of a piece's tombstone.
     pub(crate) fn tombstone(&self, piece: PieceId) -> [u8; 32] {
         self.keyed(TOMBSTONE_DOMAIN, [piece.digest().as_bytes().as_slice()])
     }
+
+    /// The name of what is left of a source that was erased.
+    pub(crate) fn source_tombstone(&self, source: SourceId) -> [u8; 32] {
+        self.keyed(SOURCE_TOMBSTONE_DOMAIN, [source.digest().as_bytes().as_slice()])
+    }
 }
 
 pub(crate) const TOMBSTONE_DOMAIN: &str = "strongroom.tombstone.v1";
+const SOURCE_TOMBSTONE_DOMAIN: &str = "strongroom.tombstone.source.v1";
 
 /// A keyed hash over an archive's id and `parts`, in `domain`.
 pub(crate) fn keyed<'a>(
@@ -187,41 +220,49 @@ pub(crate) fn keyed<'a>(
     mac.finish()
 }
 
-/// The catalog behind a connection.
-pub(crate) fn catalog(connection: &Connection) -> Catalog<'_> {
-    Catalog { connection, archive: ARCHIVE_NO }
+/// The tables behind a connection.
+fn catalog<'c>(connection: &'c Connection, cover: &'c Cover) -> Outcome<Catalog<'c>> {
+    let version = connection.query_row(sql::READ_FORMAT_VERSION, [], |row| row.get(0))?;
+    Ok(Catalog { connection, archive: ARCHIVE_NO, cover, version })
 }
 
-/// The blobs behind a connection.
-pub(crate) fn blobs(connection: &Connection) -> SqlBlobs<'_> {
-    SqlBlobs { connection, archive: ARCHIVE_NO }
+/// How the rows behind a lock are read.
+fn uncovered(lock: &Lock, secret: Option<&Secret>, id: ArchiveId) -> Result<Cover> {
+    let secret = secret.ok_or_else(|| {
+        Error::unavailable(match lock.method {
+            Method::Passphrase { .. } => "the archive is encrypted: give its passphrase",
+            Method::KeyFile => "the archive is encrypted: give its key file",
+        })
+    })?;
+    Ok(Cover::Sealed(Keys::of(&lock.open(secret, id)?, lock.stamp, id)))
 }
 
-/// Makes an archive at `place`, unless another process is first.
-fn create(place: &Place) -> Result<()> {
+/// A new master key under a lock, and the cover that it makes.
+pub(crate) fn new_cover(secret: &Secret, id: ArchiveId) -> Result<(Lock, Cover)> {
+    let (master, stamp) = (Key::random()?, random()?);
+    let lock = Lock::make(secret, stamp, id, &master)?;
+    Ok((lock, Cover::Sealed(Keys::of(&master, stamp, id))))
+}
+
+/// Makes an archive at `place`, unless another process is first; with a secret it is encrypted from its first byte.
+fn create(place: &Place, secret: Option<&Secret>) -> Result<()> {
     place.make_dir()?;
-    let (id, key) = (Digest::from_bytes(random()?), random()?);
+    let (id, key) = (ArchiveId::new(Digest::from_bytes(random()?)), Key::random()?);
+    let (lock, cover) = match secret.map(|secret| new_cover(secret, id)).transpose()? {
+        Some((lock, cover)) => (Some(lock), cover),
+        None => (None, Cover::Plain),
+    };
     let nonce = u64::from_le_bytes(random()?);
     let draft = place.make_draft(nonce)?;
     let filled = database::create(&draft, |connection| -> Outcome<()> {
-        catalog(connection).put_identity(&id, &key)?;
-        catalog(connection).journal(&Entry::Created(ArchiveId::new(id)))?;
+        let catalog = catalog(connection, &cover)?;
+        lock.iter().try_for_each(|lock| catalog.put_lock(lock))?;
+        catalog.put_identity(id, &key)?;
+        catalog.journal(&Entry::Created(id))?;
         Ok(())
     });
     if filled.is_err() {
         Place::discard(&draft);
     }
     filled.and_then(|()| place.publish(&draft))
-}
-
-fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    #[cfg(test)]
-    if crate::disk::simulated::fill(&mut bytes) {
-        return Ok(bytes);
-    }
-    let failed =
-        |error: getrandom::Error| Error::unavailable("the system gives no random bytes").caused_by(error);
-    getrandom::fill(&mut bytes).map_err(failed)?;
-    Ok(bytes)
 }

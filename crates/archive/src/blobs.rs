@@ -5,6 +5,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use strongroom_core::digest::PieceId;
 
+use crate::cover::{Cell, Cover};
 use crate::fault::Outcome;
 use crate::sql;
 
@@ -24,26 +25,32 @@ pub(crate) trait Blobs {
 pub(crate) struct SqlBlobs<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) archive: i64,
+    pub(crate) cover: &'c Cover,
 }
 
 impl Blobs for SqlBlobs<'_> {
     fn put(&self, id: PieceId, body: &[u8]) -> Outcome<()> {
-        self.connection.prepare_cached(sql::BLOB_PUT)?.execute(params![
-            self.archive,
-            id.digest().as_bytes(),
-            body
-        ])?;
+        let id = self.cover.put_digest(Cell::Piece, id.digest())?;
+        self.connection.prepare_cached(sql::BLOB_PUT)?.execute(params![self.archive, id, body])?;
         Ok(())
     }
 
     fn get(&self, id: PieceId) -> Outcome<Option<Vec<u8>>> {
+        let id = self.cover.put_digest(Cell::Piece, id.digest())?;
         let mut statement = self.connection.prepare_cached(sql::BLOB_GET)?;
-        Ok(statement.query_row(params![self.archive, id.digest().as_bytes()], |row| row.get(0)).optional()?)
+        Ok(statement.query_row(params![self.archive, id], |row| row.get(0)).optional()?)
     }
 
     fn ids(&self) -> Outcome<Vec<PieceId>> {
-        sql::digests(self.connection, sql::BLOB_IDS, params![self.archive])
-            .map(|ids| ids.into_iter().map(PieceId::new).collect())
+        let mut statement = self.connection.prepare_cached(sql::BLOB_IDS)?;
+        let rows = statement.query_map(params![self.archive], |row| row.get::<_, Vec<u8>>(0))?;
+        let mut ids = Vec::new();
+        for stored in rows {
+            ids.push(PieceId::new(self.cover.get_digest(Cell::Piece, &[], stored?)?));
+        }
+        // Sealed ids stand in another order.
+        ids.sort_unstable();
+        Ok(ids)
     }
 }
 
@@ -52,7 +59,11 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
 
+    use strongroom_core::digest::{ArchiveId, Digest};
+
     use super::*;
+    use crate::cover::Keys;
+    use crate::seal::Key;
 
     #[derive(Default)]
     struct MemoryBlobs(RefCell<BTreeMap<PieceId, Vec<u8>>>);
@@ -93,7 +104,9 @@ mod tests {
         conforms(&MemoryBlobs::default());
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(sql::SCHEMA).unwrap();
-        conforms(&SqlBlobs { connection: &connection, archive: 1 });
-        conforms(&SqlBlobs { connection: &connection, archive: 2 });
+        let sealed = Cover::Sealed(Keys::of(&Key::new([1; 32]), [2; 16], ArchiveId::new(Digest::of(b"a"))));
+        for (archive, cover) in [(1, &Cover::Plain), (2, &Cover::Plain), (3, &sealed)] {
+            conforms(&SqlBlobs { connection: &connection, archive, cover });
+        }
     }
 }

@@ -4,18 +4,26 @@
 //! knows neither files nor encodings, and opens no transaction: its user does.
 
 mod compactions;
+mod erasures;
+mod keys;
 mod pieces;
 mod sources;
 
-use rusqlite::{Connection, OptionalExtension as _, Params, Row};
-use strongroom_core::digest::Digest;
+use std::borrow::Cow;
+
+use rusqlite::{Connection, Params, Row};
+use strongroom_core::digest::{ArchiveId, Digest};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::Retention;
+use zeroize::Zeroizing;
 
+use crate::blobs::SqlBlobs;
+use crate::cover::{Cell, Cover};
 use crate::entry::Entry;
 use crate::fault::Outcome;
-use crate::journal::{SqlNodes, Tree};
+use crate::journal::{SqlNodes, Tree, node_place};
+use crate::seal::Key;
 use crate::sql;
 
 pub(crate) use compactions::CompactionRow;
@@ -26,6 +34,9 @@ pub(crate) use sources::RevisionRow;
 pub(crate) struct Catalog<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) archive: i64,
+    pub(crate) cover: &'c Cover,
+    /// The format version of the database, which says which tables there are.
+    pub(crate) version: i64,
 }
 
 /// The rows that one statement gives, each made by `row`.
@@ -54,10 +65,6 @@ fn row<T>(
 /// Runs a statement that gives no rows.
 fn run(connection: &Connection, statement: &str, values: impl Params) -> Outcome<usize> {
     Ok(connection.prepare_cached(statement)?.execute(values)?)
-}
-
-fn digest_of(row: &Row<'_>, column: usize) -> Outcome<Digest> {
-    Ok(Digest::from_bytes(row.get(column)?))
 }
 
 fn u32_of(row: &Row<'_>, column: usize) -> Outcome<u32> {
@@ -92,13 +99,31 @@ fn retention_columns(retention: Retention) -> (i64, Option<i64>) {
 
 impl<'c> Catalog<'c> {
     pub(crate) fn tree(self) -> Tree<SqlNodes<'c>> {
-        Tree(SqlNodes { connection: self.connection, archive: self.archive })
+        Tree(SqlNodes { connection: self.connection, archive: self.archive, cover: self.cover })
+    }
+
+    pub(crate) fn blobs(self) -> SqlBlobs<'c> {
+        SqlBlobs { connection: self.connection, archive: self.archive, cover: self.cover }
+    }
+
+    /// A digest as it stands in a column of `cell`.
+    fn id(self, cell: Cell, digest: &Digest) -> Outcome<Cow<'_, [u8]>> {
+        Ok(self.cover.put_digest(cell, digest)?)
+    }
+
+    fn digest_of(self, cell: Cell, row: &Row<'_>, column: usize) -> Outcome<Digest> {
+        Ok(self.cover.get_digest(cell, &[], row.get(column)?)?)
+    }
+
+    fn text_of(self, row: &Row<'_>, column: usize) -> Outcome<String> {
+        Ok(self.cover.get_text(row.get(column)?)?)
     }
 
     /// Appends an act to the journal; returns its number.
     pub(crate) fn journal(self, entry: &Entry) -> Outcome<u64> {
         let body = entry.encode();
         let leaf = self.tree().append(Digest::leaf(&body))?;
+        let body = self.cover.put(Cell::Entry, &leaf.to_be_bytes(), &body)?;
         run(self.connection, sql::ENTRY_INSERT, rusqlite::params![self.archive, as_sql(leaf), body])?;
         Ok(leaf)
     }
@@ -106,7 +131,7 @@ impl<'c> Catalog<'c> {
     /// The bytes of the journal entry `no`.
     pub(crate) fn entry_bytes(self, no: u64) -> Outcome<Option<Vec<u8>>> {
         row(self.connection, sql::ENTRY_GET, rusqlite::params![self.archive, as_sql(no)], |row| {
-            Ok(row.get(0)?)
+            Ok(self.cover.get(Cell::Entry, &no.to_be_bytes(), row.get(0)?)?)
         })
     }
 
@@ -126,24 +151,68 @@ impl<'c> Catalog<'c> {
         Ok(Entry::decode(&bytes)?)
     }
 
-    /// The archive's id and key.
-    pub(crate) fn identity(self) -> Outcome<([u8; 32], [u8; 32])> {
-        let mut statement = self.connection.prepare_cached(sql::ARCHIVE_GET)?;
-        let found = statement.query_row([self.archive], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        Ok(found.ok_or_else(|| Error::corrupt("the archive's id and key are missing"))?)
+    /// Every node of the journal: level, number, hash.
+    pub(crate) fn nodes(self) -> Outcome<Vec<(u32, u64, Digest)>> {
+        let places = rows(self.connection, sql::NODES, [self.archive], |row| {
+            Ok((u32_of(row, 0)?, u64_of(row, 1)?))
+        })?;
+        let node = |(level, no)| {
+            let hash = self.tree().node_at(level, no)?;
+            Ok((level, no, hash.ok_or_else(|| Error::corrupt("a node of the journal is missing"))?))
+        };
+        places.into_iter().map(node).collect()
     }
 
-    /// Makes the archive's own row.
-    pub(crate) fn put_identity(self, id: &Digest, key: &[u8; 32]) -> Outcome<()> {
-        run(self.connection, sql::ARCHIVE_INSERT, rusqlite::params![self.archive, id.as_bytes(), key])?;
+    /// Puts an entry of the journal in place of the same entry under another cover.
+    pub(crate) fn replace_entry(self, no: u64, body: &[u8]) -> Outcome<()> {
+        let body = self.cover.put(Cell::Entry, &no.to_be_bytes(), body)?;
+        run(self.connection, sql::ENTRY_REPLACE, rusqlite::params![self.archive, as_sql(no), body])?;
         Ok(())
     }
 
-    /// The latest instant that a revision or a tombstone names.
+    /// Puts a node of the journal in place of the same node under another cover.
+    pub(crate) fn replace_node(self, level: u32, no: u64, hash: Digest) -> Outcome<()> {
+        let hash = self.cover.put(Cell::Node, &node_place(level, no), hash.as_bytes())?;
+        run(self.connection, sql::NODE_REPLACE, rusqlite::params![self.archive, level, as_sql(no), hash])?;
+        Ok(())
+    }
+
+    /// The archive's id.
+    pub(crate) fn identity(self) -> Outcome<ArchiveId> {
+        let id = row(self.connection, sql::ARCHIVE_ID, [self.archive], |row| {
+            Ok(ArchiveId::new(Digest::from_bytes(row.get(0)?)))
+        })?;
+        Ok(id.ok_or_else(|| Error::corrupt("the archive's id and key are missing"))?)
+    }
+
+    /// The archive's own secret.
+    pub(crate) fn own_key(self) -> Outcome<Key> {
+        let key = row(self.connection, sql::ARCHIVE_KEY, [self.archive], |row| {
+            Ok(Zeroizing::new(self.cover.get(Cell::Secret, &[], row.get(0)?)?))
+        })?;
+        let key = key.and_then(|key| Key::read(&key));
+        Ok(key.ok_or_else(|| Error::corrupt("the archive's id and key are missing"))?)
+    }
+
+    /// Makes the archive's own row.
+    pub(crate) fn put_identity(self, id: ArchiveId, key: &Key) -> Outcome<()> {
+        let key = self.cover.put(Cell::Secret, &[], key.bytes())?;
+        let values = rusqlite::params![self.archive, id.digest().as_bytes(), key];
+        run(self.connection, sql::ARCHIVE_INSERT, values)?;
+        Ok(())
+    }
+
+    /// The latest instant that a revision, a tombstone or an erasure names.
     pub(crate) fn last_time(self) -> Outcome<Option<Timestamp>> {
         let found =
             row(self.connection, sql::LAST_TIME, [self.archive], |row| Ok(row.get::<_, Option<i64>>(0)?))?;
-        Ok(found.flatten().map(Timestamp::from_ms))
+        let mut last = found.flatten();
+        if self.version >= sql::VERSION_OF_ORDERS {
+            let order =
+                row(self.connection, sql::LAST_ERASURE, [self.archive], |row| Ok(row.get::<_, Option<i64>>(0)?))?;
+            last = last.max(order.flatten());
+        }
+        Ok(last.map(Timestamp::from_ms))
     }
 
     /// Beyond what no retention is reported.

@@ -5,13 +5,12 @@ use std::io::Read;
 use strongroom_core::digest::{PieceId, RevisionId, SourceId};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::time::Timestamp;
-use strongroom_core::vault::{PIECE_BYTES_MAX, Piece, Retention, Revision, Vault as _};
+use strongroom_core::vault::{Piece, Redacted, Retention, Revision, Vault as _};
 
-use crate::archive::{Archive, blobs, catalog};
-use crate::blobs::Blobs as _;
+use crate::archive::Archive;
+use crate::bodies::{self, Body};
 use crate::catalog::{Catalog, RevisionRow, fits};
 use crate::cut::Cutter;
-use crate::encoding::decode;
 use crate::entry::Entry;
 use crate::fault::Outcome;
 use crate::registry::revision_of;
@@ -48,14 +47,20 @@ impl Archive {
         let ids: Vec<PieceId> = new.pieces.iter().map(|(id, _)| *id).collect();
         let id = RevisionId::of(&ids);
         self.leases.hold()?;
-        self.database.write(|connection| {
-            let catalog = catalog(connection);
+        self.change(|catalog| {
             check_pieces(catalog, new.pieces)?;
             extend(catalog, &ids, new.retention)?;
             note_source(catalog, new.source)?;
+            catalog.adopt(new.source.id, ids.iter().copied())?;
+            let keyed = self.source_tombstone(new.source.id);
+            let was_erased = catalog.erasure(&keyed)?.is_some();
             match catalog.latest_revision(new.source.id)? {
-                Some(latest) if latest.revision.id == id => Ok(latest.revision),
-                latest => add_revision(catalog, new, id, latest),
+                Some(latest) if latest.revision.id == id && !was_erased => Ok(latest.revision),
+                latest => {
+                    // Taken in again, it is a source like any other.
+                    catalog.delete_erasure(&keyed)?;
+                    add_revision(catalog, new, id, latest)
+                }
             }
         })
     }
@@ -111,8 +116,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn source(&self, id: SourceId) -> Result<Option<StoredSource>> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             catalog.source(id)?.map_or(Ok(None), |(meta, _)| stored(catalog, meta))
         })
     }
@@ -122,8 +126,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn source_by_name(&self, name: &str) -> Result<Option<StoredSource>> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             catalog.source_named(name)?.map_or(Ok(None), |meta| stored(catalog, meta))
         })
     }
@@ -133,8 +136,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn sources(&self) -> Result<Vec<StoredSource>> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             let all = catalog.sources()?.into_iter().map(|(meta, _)| stored(catalog, meta));
             all.filter_map(Outcome::transpose).collect()
         })
@@ -145,8 +147,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn latest_revision(&self, source: SourceId) -> Result<Option<Revision>> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             catalog.latest_revision(source)?.map(|row| revision_of(catalog, &row)).transpose()
         })
     }
@@ -156,7 +157,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn is_unchanged(&self, name: &str, facts: &ItemFacts) -> Result<bool> {
-        let known = self.database.read(|connection| catalog(connection).source_named(name))?;
+        let known = self.look(|catalog| catalog.source_named(name))?;
         Ok(known.is_some_and(|meta| meta.facts == *facts))
     }
 
@@ -165,8 +166,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when nothing was recorded.
     pub fn link(&self, main: SourceId, items: &[SessionItem]) -> Result<()> {
-        self.database.write(|connection| {
-            let catalog = catalog(connection);
+        self.change(|catalog| {
             for item in items {
                 if catalog.put_session_item(main, item)? {
                     catalog.journal(&Entry::Linked { main, kind: item.kind.clone(), source: item.source })?;
@@ -181,7 +181,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn links(&self, main: SourceId) -> Result<Vec<SessionItem>> {
-        self.database.read(|connection| catalog(connection).session_items(main))
+        self.look(|catalog| catalog.session_items(main))
     }
 }
 
@@ -272,8 +272,9 @@ fn relation(catalog: Catalog<'_>, old: &[(PieceId, u64)], new: &[(PieceId, u64)]
 
 /// The bytes of a piece, where they can be read.
 fn bytes_of(catalog: Catalog<'_>, id: PieceId) -> Outcome<Option<Vec<u8>>> {
-    match blobs(catalog.connection).get(id) {
-        Ok(body) => Ok(body.and_then(|body| decode(&body, PIECE_BYTES_MAX).ok())),
+    match bodies::get(catalog, id) {
+        Ok(Some(Ok(Body::Whole(bytes) | Body::Redacted(Redacted { bytes, .. })))) => Ok(Some(bytes)),
+        Ok(Some(Err(_)) | None) => Ok(None),
         Err(fault) => fault.damage().map(|_| None),
     }
 }

@@ -24,6 +24,12 @@ const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 const BUSY_TRIES: u32 = 600;
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
+/// How often the log is tried to be emptied while others read: two seconds and more.
+const PURGE_TRIES: u32 = 40;
+
+/// Up to this size a database is rewritten in memory, beyond it by way of a temporary file.
+const VACUUM_MEMORY_BYTES_MAX: i64 = 256 << 20;
+
 /// What this process may do with a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -68,6 +74,7 @@ pub(crate) fn create(draft: &Path, first: impl FnOnce(&Connection) -> Outcome<()
         connection.execute_batch(sql::CREATE)?;
         let transaction = connection.transaction()?;
         transaction.execute_batch(sql::SCHEMA)?;
+        transaction.execute_batch(sql::SCHEMA_2)?;
         first(&transaction)?;
         transaction.commit()?;
         empty_log(&connection)?;
@@ -95,7 +102,7 @@ fn empty_log(connection: &Connection) -> Outcome<()> {
     if in_the_way == 0 {
         Ok(())
     } else {
-        Err(Error::unavailable("a new database is in use by others").into())
+        Err(Error::new(ErrorKind::Busy, "the database is in use by others").into())
     }
 }
 
@@ -172,6 +179,38 @@ impl Database {
             });
             drop_spoiled(&mut writer, attempt)
         })
+    }
+
+    /// Rewrites the database without free space, and brings the log into it, so that nothing that was taken away stands
+    /// in either.
+    ///
+    /// # Errors
+    /// `Busy` when another process reads or writes for too long, `Unavailable` when it cannot be written.
+    pub(crate) fn purge(&self) -> Result<()> {
+        self.check_writable()?;
+        *lock(&self.reader) = None;
+        let mut writer = lock(&self.writer);
+        patiently(|| {
+            let attempt = self.connected(&mut writer, Role::Writer).and_then(|connection| {
+                let bytes: i64 = connection.query_row(sql::READ_BYTES, [], |row| row.get(0))?;
+                let keep_in = if bytes > VACUUM_MEMORY_BYTES_MAX { sql::TEMP_IN_FILES } else { sql::TEMP_IN_MEMORY };
+                connection.execute_batch(keep_in)?;
+                connection.execute_batch(sql::VACUUM)?;
+                Ok(connection.execute_batch(sql::TEMP_IN_MEMORY)?)
+            });
+            drop_spoiled(&mut writer, attempt)
+        })?;
+        for _ in 0..PURGE_TRIES {
+            match self.connected(&mut writer, Role::Writer).and_then(empty_log) {
+                Ok(()) => return Ok(()),
+                Err(fault) if matches!(fault.kind(), ErrorKind::Busy) => std::thread::sleep(BUSY_PAUSE),
+                Err(fault) => return drop_spoiled(&mut writer, Err(fault)).map_err(Error::from),
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Busy,
+            "another process reads the archive: what was taken away may still stand in its log",
+        ))
     }
 
     fn connected<'a>(&self, slot: &'a mut Option<Connection>, role: Role) -> Outcome<&'a Connection> {

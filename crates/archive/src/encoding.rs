@@ -5,6 +5,12 @@ use strongroom_core::error::{Error, Result};
 const RAW: u8 = 0x00;
 const ZSTD: u8 = 0x01;
 
+/// Bytes were taken out: the number of the journal entry that says which, and an encoded body follow.
+pub(crate) const REDACTED: u8 = 0x40;
+
+/// Added where what follows is sealed.
+pub(crate) const SEALED: u8 = 0x80;
+
 /// A zstd compression level; higher is smaller and slower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(pub i32);

@@ -2,9 +2,11 @@
 
 use strongroom_core::digest::{ArchiveId, ContentKey, Digest, PieceId, RevisionId, SourceId, Tag};
 use strongroom_core::error::Result;
+use strongroom_core::range::ByteRange;
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::Retention;
 
+use crate::cover::Stamp;
 use crate::source::{ItemFacts, Relation, SourceMeta, StoredRevision};
 use crate::wire::{Reader, Writer};
 
@@ -26,6 +28,46 @@ pub(crate) enum Entry {
     Capped(Retention),
     Linked { main: SourceId, kind: String, source: SourceId },
     Erased { keyed: [u8; 32], reason: String, at: Timestamp },
+    Shredded { pieces: Vec<[u8; 32]>, sources: Vec<[u8; 32]>, order: Order },
+    Stripped { tag: Tag, record: Digest, order: Order },
+    Redacted(RedactedPiece),
+    Encrypted { stamp: Stamp },
+}
+
+/// Who ordered something, why, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// Who.
+    pub who: String,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Order {
+    /// Reason and person, as they are told.
+    pub fn words(&self) -> String {
+        format!("{}, by {}", self.reason, self.who)
+    }
+}
+
+/// A piece of which bytes were taken out: all of them, also by earlier orders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RedactedPiece {
+    pub(crate) piece: PieceId,
+    /// The id that the piece would have with other bytes in place of those.
+    pub(crate) rest: PieceId,
+    pub(crate) cuts: Vec<Cut>,
+}
+
+/// Bytes that were taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) range: ByteRange,
+    /// A hash over the bytes under a key that was given to whoever took them out.
+    pub(crate) commitment: Digest,
+    pub(crate) order: Order,
 }
 
 impl Entry {
@@ -75,6 +117,18 @@ impl Entry {
                 to.text(reason);
                 to.i64(at.as_ms());
             }
+            Self::Shredded { pieces, sources, order } => {
+                to.list(pieces, |to, keyed| to.raw(keyed));
+                to.list(sources, |to, keyed| to.raw(keyed));
+                encode_order(&mut to, order);
+            }
+            Self::Stripped { tag, record, order } => {
+                to.raw(tag.as_bytes());
+                to.digest(record);
+                encode_order(&mut to, order);
+            }
+            Self::Redacted(redacted) => encode_redacted(&mut to, redacted),
+            Self::Encrypted { stamp } => to.raw(stamp),
         }
         to.finish()
     }
@@ -94,6 +148,10 @@ impl Entry {
             Self::Capped(_) => 11,
             Self::Linked { .. } => 12,
             Self::Erased { .. } => 13,
+            Self::Shredded { .. } => 14,
+            Self::Stripped { .. } => 15,
+            Self::Redacted(_) => 16,
+            Self::Encrypted { .. } => 17,
         }
     }
 
@@ -139,6 +197,22 @@ impl Entry {
                 reason: from.text()?,
                 at: Timestamp::from_ms(from.i64()?),
             },
+            14 => Self::Shredded {
+                pieces: from.list(Reader::array)?,
+                sources: from.list(Reader::array)?,
+                order: decode_order(from)?,
+            },
+            15 => Self::Stripped {
+                tag: Tag::from_bytes(from.array()?),
+                record: from.digest()?,
+                order: decode_order(from)?,
+            },
+            16 => Self::Redacted(RedactedPiece {
+                piece: piece(from)?,
+                rest: piece(from)?,
+                cuts: from.list(decode_cut)?,
+            }),
+            17 => Self::Encrypted { stamp: from.array()? },
             other => return Err(from.malformed(&format!("kind {other} is not known"))),
         })
     }
@@ -150,6 +224,36 @@ fn piece(from: &mut Reader<'_>) -> Result<PieceId> {
 
 fn source(from: &mut Reader<'_>) -> Result<SourceId> {
     from.digest().map(SourceId::new)
+}
+
+fn encode_order(to: &mut Writer, order: &Order) {
+    to.text(&order.who);
+    to.text(&order.reason);
+    to.i64(order.at.as_ms());
+}
+
+fn decode_order(from: &mut Reader<'_>) -> Result<Order> {
+    Ok(Order { who: from.text()?, reason: from.text()?, at: Timestamp::from_ms(from.i64()?) })
+}
+
+fn encode_redacted(to: &mut Writer, redacted: &RedactedPiece) {
+    to.digest(redacted.piece.digest());
+    to.digest(redacted.rest.digest());
+    to.list(&redacted.cuts, |to, cut| {
+        to.u64(cut.range.start());
+        to.u64(cut.range.end());
+        to.digest(&cut.commitment);
+        encode_order(to, &cut.order);
+    });
+}
+
+fn decode_cut(from: &mut Reader<'_>) -> Result<Cut> {
+    let (start, end) = (from.u64()?, from.u64()?);
+    if start > end {
+        return Err(from.malformed("a range ends before it begins"));
+    }
+    let range = ByteRange::new(start, end);
+    Ok(Cut { range, commitment: from.digest()?, order: decode_order(from)? })
 }
 
 fn encode_source(to: &mut Writer, meta: &SourceMeta) {
@@ -224,6 +328,7 @@ mod tests {
         let at = Timestamp::from_ms(9);
         let revision =
             StoredRevision { id, number: 2, len: 3, pieces: 4, relation: Relation::Extends, shared: 1, at };
+        let order = Order { who: "ops".into(), reason: "asked for it".into(), at };
         vec![
             Entry::Created(ArchiveId::new(digest)),
             Entry::Stored { retention: Retention::Until(at), pieces: vec![(piece, 7)] },
@@ -239,6 +344,14 @@ mod tests {
             Entry::Capped(Retention::Indefinite),
             Entry::Linked { main: source, kind: "child".into(), source },
             Entry::Erased { keyed: [9; 32], reason: "kept until then".into(), at },
+            Entry::Shredded { pieces: vec![[8; 32], [7; 32]], sources: vec![[6; 32]], order: order.clone() },
+            Entry::Stripped { tag, record: digest, order: order.clone() },
+            Entry::Redacted(RedactedPiece {
+                piece,
+                rest: piece,
+                cuts: vec![Cut { range: ByteRange::new(3, 9), commitment: digest, order }],
+            }),
+            Entry::Encrypted { stamp: [5; 16] },
         ]
     }
 
@@ -256,7 +369,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 2..300), kind in 0..15u8) {
+        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 2..300), kind in 0..19u8) {
             bytes[0] = VERSION;
             bytes[1] = kind;
             if let Ok(entry) = Entry::decode(&bytes) {

@@ -7,7 +7,7 @@ use strongroom_core::error::Result;
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::{Hold, Retention};
 
-use crate::archive::{Archive, catalog};
+use crate::archive::Archive;
 use crate::catalog::Catalog;
 use crate::entry::Entry;
 use crate::fault::Outcome;
@@ -55,8 +55,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn terms(&self) -> Result<Vec<PieceTerm>> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             let pieces = catalog.pieces()?.into_iter();
             pieces.map(|(id, len, retention)| term(catalog, id, len, retention)).collect()
         })
@@ -67,7 +66,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn last_time(&self) -> Result<Option<Timestamp>> {
-        self.database.read(|connection| catalog(connection).last_time())
+        self.look(|catalog| catalog.last_time())
     }
 
     /// Deletes those of `pieces` that `deletion` permits at the moment of deletion, each in one transaction with its
@@ -81,8 +80,7 @@ impl Archive {
         let alone = self.leases.alone()?;
         let mut gone = Vec::new();
         for batch in pieces.chunks(BATCH) {
-            gone.extend(self.database.write(|connection| {
-                let catalog = catalog(connection);
+            gone.extend(self.change(|catalog| {
                 let mut buried = Vec::new();
                 for &id in batch {
                     buried.extend(self.bury(catalog, id, deletion)?);
@@ -109,6 +107,6 @@ impl Archive {
     }
 }
 
-fn term(catalog: Catalog<'_>, id: PieceId, len: u64, retention: Retention) -> Outcome<PieceTerm> {
+pub(crate) fn term(catalog: Catalog<'_>, id: PieceId, len: u64, retention: Retention) -> Outcome<PieceTerm> {
     Ok(PieceTerm { id, len, retention, hold: catalog.piece_hold(id)?, sources: catalog.piece_sources(id)? })
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use strongroom_core::digest::PieceId;
-use strongroom_core::error::{Error, Result};
+use strongroom_core::digest::{PieceId, SourceId};
+use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::Bytes;
-use strongroom_core::vault::{Loaded, Revision, Vault as _, expired_words};
+use strongroom_core::vault::{Loaded, Revision, erased_words, expired_words};
 
 use crate::archive::Archive;
 
@@ -24,7 +24,7 @@ impl Archive {
     pub fn rebuild(&self, revision: &Revision, to: &mut dyn Write) -> Result<u64> {
         let mut at = 0;
         for batch in revision.pieces.chunks(READ_AHEAD_PIECES) {
-            for bytes in self.verified(batch, at)? {
+            for bytes in self.verified(revision.source, batch, at, None)? {
                 let failed = |error| {
                     Error::unavailable(format!("the export cannot be written: {error}")).caused_by(error)
                 };
@@ -49,20 +49,38 @@ impl Archive {
         }
         let mut bytes = Vec::new();
         for (piece, own) in revision.pieces_of(&[range].into_iter().collect()) {
-            let whole =
-                self.verified(&[(piece, own.len())], own.start())?.into_iter().flatten().collect::<Vec<u8>>();
+            let listed = [(piece, own.len())];
+            let whole = self.verified(revision.source, &listed, own.start(), Some(range))?;
+            let whole: Vec<u8> = whole.into_iter().flatten().collect();
             bytes.extend_from_slice(part_of(&whole, own, range));
         }
         Ok(bytes)
     }
 
-    /// The bytes of `pieces`, the first of which lies at `offset` in its source.
-    fn verified(&self, pieces: &[(PieceId, u64)], offset: u64) -> Result<Vec<Vec<u8>>> {
+    /// The bytes of `pieces`, the first of which lies at `offset` in its source. What was taken out of them by order
+    /// may lack where `wanted` does not ask for it.
+    fn verified(
+        &self,
+        source: SourceId,
+        pieces: &[(PieceId, u64)],
+        offset: u64,
+        wanted: Option<ByteRange>,
+    ) -> Result<Vec<Vec<u8>>> {
         let ids: Vec<PieceId> = pieces.iter().map(|(id, _)| *id).collect();
         let mut at = offset;
         let mut all = Vec::with_capacity(ids.len());
-        for (loaded, &(id, len)) in self.load(&ids)?.into_iter().zip(pieces) {
-            all.push(check(loaded, id, len, &format!("piece {id} at byte {at}"))?);
+        for (loaded, &(id, len)) in self.load_of(source, &ids)?.into_iter().zip(pieces) {
+            let it = format!("piece {id} at byte {at}");
+            all.push(match loaded {
+                Loaded::Redacted(redacted) => {
+                    let asked = |range: ByteRange| wanted.is_none_or(|wanted| wanted.overlaps(range));
+                    if redacted.cuts.iter().any(|cut| asked(cut.range.shifted(at))) {
+                        return Err(Error::expired(format!("{it}: {}", redacted.words())));
+                    }
+                    redacted.bytes
+                }
+                loaded => check(loaded, id, len, &it)?,
+            });
             at = at.saturating_add(len);
         }
         Ok(all)
@@ -86,6 +104,8 @@ fn check(loaded: Loaded, id: PieceId, len: u64, it: &str) -> Result<Vec<u8>> {
         Loaded::Found(bytes) => Ok(bytes),
         Loaded::Missing => Err(Error::corrupt(format!("{it} is missing from the archive"))),
         Loaded::Expired { at, reason } => Err(Error::expired(format!("{it} {}", expired_words(at, &reason)))),
+        Loaded::Erased { at, reason } => Err(Error::expired(format!("{it} was {}", erased_words(at, &reason)))),
+        Loaded::Redacted(redacted) => Err(Error::expired(format!("{it}: {}", redacted.words()))),
         Loaded::Damaged(why) => Err(Error::corrupt(format!("{it} is damaged: {why}"))),
     }
 }
@@ -125,7 +145,14 @@ impl Bytes for RevisionBytes<'_> {
         }
         match self.revision.pieces_of(&[range].into_iter().collect()).as_slice() {
             [(_, own)] if own.contains(range) => {
-                let (_, piece) = last.insert((*own, self.archive.read(&self.revision, *own)?));
+                let whole = match self.archive.read(&self.revision, *own) {
+                    // Bytes were taken out of the piece; they need not be among those that are asked for.
+                    Err(error) if error.kind() == ErrorKind::Expired => {
+                        return self.archive.read(&self.revision, range).map(Cow::Owned);
+                    }
+                    read => read?,
+                };
+                let (_, piece) = last.insert((*own, whole));
                 Ok(Cow::Owned(part_of(piece, *own, range).to_vec()))
             }
             _ => self.archive.read(&self.revision, range).map(Cow::Owned),

@@ -4,7 +4,7 @@ use strongroom_core::digest::SourceId;
 use strongroom_core::error::{Error, Result};
 use strongroom_core::vault::Retention;
 
-use crate::archive::{Archive, catalog};
+use crate::archive::Archive;
 use crate::entry::Entry;
 
 impl Archive {
@@ -13,8 +13,7 @@ impl Archive {
     /// # Errors
     /// `NotFound` when the source is not in the archive, `Unavailable` when nothing was recorded.
     pub fn hold(&self, source: SourceId, reason: &str) -> Result<()> {
-        self.database.write(|connection| {
-            let catalog = catalog(connection);
+        self.change(|catalog| {
             if catalog.source(source)?.is_none() {
                 return Err(Error::not_found(format!("source {source} is not in the archive")).into());
             }
@@ -31,8 +30,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when nothing was recorded.
     pub fn release(&self, source: SourceId) -> Result<()> {
-        self.database.write(|connection| {
-            let catalog = catalog(connection);
+        self.change(|catalog| {
             if catalog.hold(source)?.is_some() {
                 catalog.delete_hold(source)?;
                 catalog.journal(&Entry::Released(source))?;
@@ -46,7 +44,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn held(&self, source: SourceId) -> Result<Option<String>> {
-        self.database.read(|connection| catalog(connection).hold(source))
+        self.look(|catalog| catalog.hold(source))
     }
 
     /// Reports no retention beyond `cap`, whatever was stored: for archives whose owner deletes earlier. What was
@@ -55,8 +53,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when nothing was recorded.
     pub fn set_retention_cap(&self, cap: Retention) -> Result<()> {
-        self.database.write(|connection| {
-            let catalog = catalog(connection);
+        self.change(|catalog| {
             if catalog.cap()? != cap {
                 catalog.set_cap(cap)?;
                 catalog.journal(&Entry::Capped(cap))?;

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use strongroom_core::digest::{ArchiveId, Digest};
 use strongroom_core::error::{Error, Result};
 
+use crate::cover::{Cell, Cover};
 use crate::fault::Outcome;
 use crate::sql;
 
@@ -64,6 +65,7 @@ pub(crate) trait Nodes {
 pub(crate) struct SqlNodes<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) archive: i64,
+    pub(crate) cover: &'c Cover,
 }
 
 impl Nodes for SqlNodes<'_> {
@@ -74,17 +76,27 @@ impl Nodes for SqlNodes<'_> {
 
     fn put(&self, level: u32, no: u64, hash: Digest) -> Outcome<()> {
         let mut statement = self.connection.prepare_cached(sql::NODE_INSERT)?;
-        statement.execute(params![self.archive, level, no.cast_signed(), hash.as_bytes()])?;
+        let hash = self.cover.put(Cell::Node, &node_place(level, no), hash.as_bytes())?;
+        statement.execute(params![self.archive, level, no.cast_signed(), hash])?;
         Ok(())
     }
 
     fn get(&self, level: u32, no: u64) -> Outcome<Option<Digest>> {
         let mut statement = self.connection.prepare_cached(sql::NODE_GET)?;
-        let found = statement
+        let found: Option<Vec<u8>> = statement
             .query_row(params![self.archive, level, no.cast_signed()], |row| row.get(0))
             .optional()?;
-        Ok(found.map(Digest::from_bytes))
+        let hash = found.map(|stored| self.cover.get_digest(Cell::Node, &node_place(level, no), stored));
+        Ok(hash.transpose()?)
     }
+}
+
+/// Where a node stands, as bytes to seal it for.
+pub(crate) fn node_place(level: u32, no: u64) -> [u8; 12] {
+    let mut place = [0; 12];
+    let bytes = level.to_be_bytes().into_iter().chain(no.to_be_bytes());
+    place.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+    place
 }
 
 /// A Merkle tree that only grows.
@@ -275,6 +287,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::cover::Keys;
+    use crate::seal::Key;
 
     #[derive(Default)]
     struct MemoryNodes(RefCell<BTreeMap<(u32, u64), Digest>>);
@@ -350,8 +364,10 @@ mod tests {
         conforms(MemoryNodes::default());
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(sql::SCHEMA).unwrap();
-        conforms(SqlNodes { connection: &connection, archive: 1 });
-        conforms(SqlNodes { connection: &connection, archive: 2 });
+        let sealed = Cover::Sealed(Keys::of(&Key::new([1; 32]), [2; 16], ArchiveId::new(Digest::of(b"a"))));
+        for (archive, cover) in [(1, &Cover::Plain), (2, &Cover::Plain), (3, &sealed)] {
+            conforms(SqlNodes { connection: &connection, archive, cover });
+        }
     }
 
     /// The same tree by another hand.

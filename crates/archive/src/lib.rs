@@ -16,13 +16,21 @@ mod encoding;
 
 pub mod source;
 
+mod disk;
+mod random;
+
+mod seal;
+
+mod cover;
+
+mod lock;
+
 mod entry;
 mod record;
 
 mod fault;
 mod sql;
 
-mod disk;
 mod place;
 
 mod lease;
@@ -36,6 +44,8 @@ pub mod journal;
 pub mod note;
 
 mod catalog;
+
+mod bodies;
 
 pub mod archive;
 
@@ -53,6 +63,16 @@ mod hold;
 
 pub mod expiry;
 
+mod purge;
+
+mod strip;
+
+pub mod erasure;
+
+pub mod redaction;
+
+pub mod encryption;
+
 pub mod verify;
 
 #[cfg(test)]
@@ -60,3 +80,5 @@ mod torture;
 
 pub use archive::{Archive, Mode, Options};
 pub use encoding::Level;
+pub use entry::Order;
+pub use lock::Secret;

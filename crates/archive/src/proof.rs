@@ -7,7 +7,7 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::CompactionRecord;
 
-use crate::archive::{Archive, catalog};
+use crate::archive::Archive;
 use crate::catalog::{Catalog, RevisionRow};
 use crate::encoding::decode;
 use crate::entry::Entry;
@@ -94,8 +94,7 @@ impl Archive {
     /// # Errors
     /// `NotFound` when one of them is not in the archive, `Corrupt` when the journal does not bear it out.
     pub fn prove(&self, revisions: &BTreeSet<RevisionId>, tags: &BTreeSet<Tag>) -> Result<Proofs> {
-        let proofs = self.database.read(|connection| {
-            let catalog = catalog(connection);
+        let proofs = self.look(|catalog| {
             let mut collected = Collected::of(catalog);
             tags.iter().try_for_each(|tag| collected.add_record(*tag))?;
             revisions.iter().try_for_each(|id| collected.add_revision(*id))?;
@@ -287,7 +286,9 @@ fn proved_record(
     proof: &RecordProof,
     entry: Option<&Entry>,
 ) -> std::result::Result<CompactionRecord, String> {
-    let Some(Entry::Bound { tag, record }) = entry else { return Err("its entry binds none".to_owned()) };
+    let Some(Entry::Bound { tag, record } | Entry::Stripped { tag, record, .. }) = entry else {
+        return Err("its entry binds none".to_owned());
+    };
     if Digest::of(&proof.body) != *record {
         return Err("its bytes differ from the hash in its entry".to_owned());
     }

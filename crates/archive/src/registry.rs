@@ -7,7 +7,7 @@ use strongroom_core::digest::{ContentKey, Digest, RevisionId, SourceId, SpanHash
 use strongroom_core::error::{Error, Result};
 use strongroom_core::vault::{CompactionRecord, Registry, Revision, TagInput};
 
-use crate::archive::{Archive, catalog};
+use crate::archive::Archive;
 use crate::catalog::{Catalog, CompactionRow, RevisionRow};
 use crate::encoding::{Encoder, decode};
 use crate::entry::Entry;
@@ -33,12 +33,20 @@ pub(crate) fn record_of(catalog: Catalog<'_>, tag: Tag) -> Outcome<Option<Compac
     let Some((leaf, body)) = catalog.compaction(tag)? else { return Ok(None) };
     let corrupt = |why: &str| Error::corrupt(format!("the record under tag {tag} is not believed: {why}"));
     let bytes = decode(&body, RECORD_BYTES_MAX).map_err(|why| corrupt(&why))?;
-    let bound = Entry::Bound { tag, record: Digest::of(&bytes) };
-    if catalog.entry(leaf)? != bound {
-        return Err(corrupt("the journal has another hash for it").into());
+    let hash = Digest::of(&bytes);
+    match catalog.entry(leaf)? {
+        Entry::Bound { tag: own, record } | Entry::Stripped { tag: own, record, .. }
+            if own == tag && record == hash => {}
+        _ => return Err(corrupt("the journal has another hash for it").into()),
     }
     let record = record::decode(&bytes)?;
     if record.tag == tag { Ok(Some(record)) } else { Err(corrupt("it names another tag").into()) }
+}
+
+/// Whether words were taken out of the record under `tag` by order.
+fn is_stripped(catalog: Catalog<'_>, tag: Tag) -> Outcome<bool> {
+    let Some((leaf, _)) = catalog.compaction(tag)? else { return Ok(false) };
+    Ok(matches!(catalog.entry(leaf)?, Entry::Stripped { .. }))
 }
 
 /// A revision with its pieces.
@@ -60,9 +68,18 @@ fn bind_first(catalog: Catalog<'_>, record: &CompactionRecord, hash: Digest, bod
     Ok(())
 }
 
-fn bind_again(catalog: Catalog<'_>, record: &CompactionRecord, known: &CompactionRecord) -> Outcome<()> {
+fn bind_again(
+    catalog: Catalog<'_>,
+    record: &CompactionRecord,
+    (hash, body): (Digest, &[u8]),
+    known: &CompactionRecord,
+) -> Outcome<()> {
     let tag = record.tag;
-    if !record::says_the_same(known, record) {
+    if is_stripped(catalog, tag)? {
+        // Somebody deposited the originals again: the record has its words again.
+        let leaf = catalog.journal(&Entry::Bound { tag, record: hash })?;
+        catalog.replace_compaction(tag, leaf, body)?;
+    } else if !record::says_the_same(known, record) {
         return Err(Error::bug(format!("another record is bound to the tag {tag}")).into());
     }
     let neighbours = catalog.put_neighbours(tag, &record.neighbours)?;
@@ -93,26 +110,24 @@ impl Registry for Archive {
         }
         let body = Encoder::new(self.level)?.encode(&bytes);
         let hash = Digest::of(&bytes);
-        self.database.write(|connection| {
-            let catalog = catalog(connection);
+        self.change(|catalog| {
             match record_of(catalog, record.tag)? {
                 None => bind_first(catalog, record, hash, &body),
-                Some(known) => bind_again(catalog, record, &known),
+                Some(known) => bind_again(catalog, record, (hash, &body), &known),
             }
         })
     }
 
     fn by_tag(&self, tag: Tag) -> Result<Option<CompactionRecord>> {
-        self.database.read(|connection| record_of(catalog(connection), tag))
+        self.look(|catalog| record_of(catalog, tag))
     }
 
     fn by_summary(&self, summary: Digest) -> Result<Vec<Tag>> {
-        self.database.read(|connection| catalog(connection).tags_of_summary(&summary))
+        self.look(|catalog| catalog.tags_of_summary(&summary))
     }
 
     fn by_neighbours(&self, neighbours: &[ContentKey]) -> Result<Vec<(Tag, u32)>> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             let mut shared: BTreeMap<Tag, u32> = BTreeMap::new();
             for &key in neighbours.iter().collect::<BTreeSet<_>>() {
                 for tag in catalog.tags_of_neighbour(key)? {
@@ -130,8 +145,7 @@ impl Registry for Archive {
     }
 
     fn revision(&self, id: RevisionId) -> Result<Option<Revision>> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             catalog.revision(id)?.map(|row| revision_of(catalog, &row)).transpose()
         })
     }
@@ -143,7 +157,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn compactions_of(&self, source: SourceId) -> Result<Vec<Tag>> {
-        self.database.read(|connection| catalog(connection).tags_of_source(source))
+        self.look(|catalog| catalog.tags_of_source(source))
     }
 }
 

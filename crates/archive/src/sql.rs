@@ -2,16 +2,14 @@
 //!
 //! Keys start with the number of the archive, parameter 1 of every statement.
 
-use rusqlite::{Connection, Params};
-use strongroom_core::digest::Digest;
-
-use crate::fault::Outcome;
-
 /// `SRG1`.
 pub(crate) const APPLICATION_ID: i64 = 0x5352_4731;
 
 /// The format version of docs/archive-format.md.
-pub(crate) const FORMAT_VERSION: i64 = 1;
+pub(crate) const FORMAT_VERSION: i64 = 2;
+
+/// The first version with locks, keys of sources, erasures and redactions.
+pub(crate) const VERSION_OF_ORDERS: i64 = 2;
 
 /// What a new database needs before its log.
 pub(crate) const CREATE_PAGES: &str = "PRAGMA page_size = 4096";
@@ -20,7 +18,7 @@ pub(crate) const CREATE_PAGES: &str = "PRAGMA page_size = 4096";
 pub(crate) const CREATE: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA application_id = 0x53524731;
-    PRAGMA user_version = 1;
+    PRAGMA user_version = 2;
 ";
 
 /// Gives a database its log for good; says which kind of journal it has then, also when that is another.
@@ -48,6 +46,11 @@ pub(crate) const CONNECT_READER: &str = "PRAGMA query_only = ON;";
 pub(crate) const READ_APPLICATION_ID: &str = "PRAGMA application_id";
 pub(crate) const READ_FORMAT_VERSION: &str = "PRAGMA user_version";
 pub(crate) const READ_PAGE_BYTES: &str = "PRAGMA page_size";
+pub(crate) const READ_BYTES: &str =
+    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+pub(crate) const VACUUM: &str = "VACUUM";
+pub(crate) const TEMP_IN_FILES: &str = "PRAGMA temp_store = FILE";
+pub(crate) const TEMP_IN_MEMORY: &str = "PRAGMA temp_store = MEMORY";
 pub(crate) const CHECK_INTEGRITY: &str = "PRAGMA integrity_check(20)";
 
 /// Limits the database to this many pages.
@@ -129,11 +132,80 @@ pub(crate) const SCHEMA: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
+/// What version 2 adds.
+pub(crate) const SCHEMA_2: &str = "
+    CREATE TABLE lock (
+        archive INTEGER PRIMARY KEY, stamp BLOB NOT NULL, method INTEGER NOT NULL, salt BLOB NOT NULL,
+        memory_kib INTEGER NOT NULL, passes INTEGER NOT NULL, lanes INTEGER NOT NULL, sealed BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE source_key (
+        archive INTEGER NOT NULL, source BLOB NOT NULL, wrapped BLOB NOT NULL,
+        PRIMARY KEY (archive, source)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE erasure (
+        archive INTEGER NOT NULL, keyed BLOB NOT NULL, who TEXT NOT NULL, reason TEXT NOT NULL,
+        at_ms INTEGER NOT NULL,
+        PRIMARY KEY (archive, keyed)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE purge (archive INTEGER PRIMARY KEY) STRICT;
+";
+
+/// Brings a database of version 1 to version 2.
+pub(crate) const UPGRADE: &str = "PRAGMA user_version = 2";
+
+/// The values of a column, each once.
+pub(crate) fn distinct(table: &str, column: &str) -> String {
+    let archive = archive_column(table);
+    format!("SELECT DISTINCT {column} FROM {table} WHERE {archive} = ?1 AND {column} IS NOT NULL")
+}
+
+/// Puts value 3 in place of value 2 of a column.
+pub(crate) fn replace(table: &str, column: &str) -> String {
+    let archive = archive_column(table);
+    format!("UPDATE {table} SET {column} = ?3 WHERE {archive} = ?1 AND {column} = ?2")
+}
+
+/// The column with the number of the archive.
+fn archive_column(table: &str) -> &'static str {
+    if table == "archive" { "no" } else { "archive" }
+}
+
 // The archive itself.
 pub(crate) const ARCHIVE_INSERT: &str = "INSERT INTO archive (no, id, key, cap_kind) VALUES (?1, ?2, ?3, 2)";
-pub(crate) const ARCHIVE_GET: &str = "SELECT id, key FROM archive WHERE no = ?1";
+pub(crate) const ARCHIVE_ID: &str = "SELECT id FROM archive WHERE no = ?1";
+pub(crate) const ARCHIVE_KEY: &str = "SELECT key FROM archive WHERE no = ?1";
 pub(crate) const CAP_GET: &str = "SELECT cap_kind, cap_ms FROM archive WHERE no = ?1";
 pub(crate) const CAP_SET: &str = "UPDATE archive SET cap_kind = ?2, cap_ms = ?3 WHERE no = ?1";
+
+// Keys.
+pub(crate) const LOCK_PUT: &str = "
+    INSERT OR REPLACE INTO lock (archive, stamp, method, salt, memory_kib, passes, lanes, sealed)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+pub(crate) const LOCK_GET: &str =
+    "SELECT stamp, method, salt, memory_kib, passes, lanes, sealed FROM lock WHERE archive = ?1";
+pub(crate) const LOCK_STAMP: &str = "SELECT stamp FROM lock WHERE archive = ?1";
+pub(crate) const SOURCE_KEY_PUT: &str =
+    "INSERT OR REPLACE INTO source_key (archive, source, wrapped) VALUES (?1, ?2, ?3)";
+pub(crate) const SOURCE_KEY_GET: &str = "SELECT wrapped FROM source_key WHERE archive = ?1 AND source = ?2";
+pub(crate) const SOURCE_KEY_DELETE: &str = "DELETE FROM source_key WHERE archive = ?1 AND source = ?2";
+pub(crate) const PIECE_KEY_PUT: &str =
+    "INSERT OR REPLACE INTO piece_key (archive, piece, source, wrapped) VALUES (?1, ?2, ?3, ?4)";
+pub(crate) const PIECE_KEYS: &str = "SELECT source, wrapped FROM piece_key WHERE archive = ?1 AND piece = ?2";
+pub(crate) const PIECE_KEY_DELETE: &str =
+    "DELETE FROM piece_key WHERE archive = ?1 AND piece = ?2 AND source = ?3";
+pub(crate) const PIECE_KEYS_DELETE: &str = "DELETE FROM piece_key WHERE archive = ?1 AND piece = ?2";
+pub(crate) const SOURCE_WRAPS_DELETE: &str = "DELETE FROM piece_key WHERE archive = ?1 AND source = ?2";
+
+// Erasure by order, and what it leaves to be cleared.
+pub(crate) const ERASURE_PUT: &str =
+    "INSERT OR REPLACE INTO erasure (archive, keyed, who, reason, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)";
+pub(crate) const ERASURE_GET: &str =
+    "SELECT who, reason, at_ms FROM erasure WHERE archive = ?1 AND keyed = ?2";
+pub(crate) const ERASURE_DELETE: &str = "DELETE FROM erasure WHERE archive = ?1 AND keyed = ?2";
+pub(crate) const ERASURES: &str = "SELECT keyed, who, reason, at_ms FROM erasure WHERE archive = ?1";
+pub(crate) const PURGE_PUT: &str = "INSERT OR REPLACE INTO purge (archive) VALUES (?1)";
+pub(crate) const PURGE_GET: &str = "SELECT EXISTS (SELECT 1 FROM purge WHERE archive = ?1)";
+pub(crate) const PURGE_DELETE: &str = "DELETE FROM purge WHERE archive = ?1";
 
 // Blobs.
 pub(crate) const BLOB_PUT: &str = "INSERT INTO blob (archive, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (archive, id) DO UPDATE SET body = ?3";
@@ -167,6 +239,7 @@ pub(crate) const LAST_TIME: &str = "
     SELECT max(at_ms) FROM (
         SELECT max(at_ms) AS at_ms FROM revision WHERE archive = ?1
         UNION ALL SELECT max(at_ms) FROM tombstone WHERE archive = ?1)";
+pub(crate) const LAST_ERASURE: &str = "SELECT max(at_ms) FROM erasure WHERE archive = ?1";
 
 // Sources and revisions.
 pub(crate) const SOURCE_PUT: &str = "
@@ -192,6 +265,8 @@ pub(crate) const REVISION_BY_ID: &str = "
 pub(crate) const REVISIONS: &str = "
     SELECT source, number, id, len, pieces, relation, shared, at_ms, leaf FROM revision
     WHERE archive = ?1 ORDER BY leaf";
+pub(crate) const SOURCE_PIECES: &str =
+    "SELECT DISTINCT piece FROM source_piece WHERE archive = ?1 AND source = ?2";
 pub(crate) const SOURCE_PIECE_INSERT: &str = "
     INSERT INTO source_piece (archive, source, seq, since, piece, len) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 // A bare column beside max() comes from the row that has the maximum.
@@ -215,6 +290,8 @@ pub(crate) const HOLDS: &str = "SELECT source, reason FROM hold WHERE archive = 
 pub(crate) const COMPACTION_INSERT: &str = "
     INSERT INTO compaction (archive, tag, source, generation, summary, leaf, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 pub(crate) const COMPACTION_GET: &str = "SELECT leaf, body FROM compaction WHERE archive = ?1 AND tag = ?2";
+pub(crate) const COMPACTION_REPLACE: &str =
+    "UPDATE compaction SET leaf = ?3, body = ?4 WHERE archive = ?1 AND tag = ?2";
 pub(crate) const COMPACTION_GENERATION: &str =
     "SELECT generation FROM compaction WHERE archive = ?1 AND tag = ?2";
 pub(crate) const COMPACTIONS: &str =
@@ -233,16 +310,13 @@ pub(crate) const NEIGHBOURS: &str = "SELECT key, tag FROM neighbour WHERE archiv
 pub(crate) const ENTRY_INSERT: &str = "INSERT INTO journal_entry (archive, no, body) VALUES (?1, ?2, ?3)";
 pub(crate) const ENTRY_GET: &str = "SELECT body FROM journal_entry WHERE archive = ?1 AND no = ?2";
 pub(crate) const ENTRY_COUNT: &str = "SELECT coalesce(max(no) + 1, 0) FROM journal_entry WHERE archive = ?1";
+pub(crate) const ENTRY_REPLACE: &str = "UPDATE journal_entry SET body = ?3 WHERE archive = ?1 AND no = ?2";
+pub(crate) const NODES: &str = "SELECT level, no FROM journal_node WHERE archive = ?1";
+pub(crate) const NODE_REPLACE: &str =
+    "UPDATE journal_node SET hash = ?4 WHERE archive = ?1 AND level = ?2 AND no = ?3";
 pub(crate) const NODE_INSERT: &str =
     "INSERT INTO journal_node (archive, level, no, hash) VALUES (?1, ?2, ?3, ?4)";
 pub(crate) const NODE_GET: &str =
     "SELECT hash FROM journal_node WHERE archive = ?1 AND level = ?2 AND no = ?3";
 pub(crate) const NODE_COUNT: &str =
     "SELECT coalesce(max(no) + 1, 0) FROM journal_node WHERE archive = ?1 AND level = 0";
-
-/// The digests in the first column of a query.
-pub(crate) fn digests(connection: &Connection, statement: &str, key: impl Params) -> Outcome<Vec<Digest>> {
-    let mut statement = connection.prepare_cached(statement)?;
-    let rows = statement.query_map(key, |row| row.get(0).map(Digest::from_bytes))?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}

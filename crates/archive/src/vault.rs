@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use strongroom_core::digest::PieceId;
+use strongroom_core::digest::{PieceId, SourceId};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::vault::{Loaded, PIECE_BYTES_MAX, Piece, PieceStat, Retention, Tier, Vault};
 
-use crate::archive::{Archive, blobs, catalog};
-use crate::blobs::Blobs as _;
+use crate::archive::Archive;
+use crate::bodies::{self, Body};
 use crate::catalog::{Catalog, fits};
-use crate::encoding::{Encoder, decode};
+use crate::encoding::Encoder;
 use crate::entry::Entry;
 use crate::fault::Outcome;
 
@@ -31,9 +31,7 @@ impl Archive {
     fn needs<'p>(&self, pieces: &'p [Piece]) -> Result<Vec<(&'p Piece, Need)>> {
         let mut seen = BTreeSet::new();
         let distinct: Vec<&Piece> = pieces.iter().filter(|piece| seen.insert(piece.id())).collect();
-        let states = self
-            .database
-            .read(|connection| distinct.iter().map(|piece| state(connection, piece)).collect())?;
+        let states = self.look(|catalog| distinct.iter().map(|piece| state(catalog, piece)).collect())?;
         let states: Vec<State> = states;
         let mut encoder = Encoder::new(self.level)?;
         let need = |(piece, state): (&'p Piece, State)| {
@@ -52,9 +50,9 @@ impl Archive {
         if needs.iter().any(|(_, need)| !matches!(need, Need::Nothing)) {
             return Ok(false);
         }
-        self.database.read(|connection| {
+        self.look(|catalog| {
             for (piece, _) in needs {
-                let known = catalog(connection).piece(piece.id())?;
+                let known = catalog.piece(piece.id())?;
                 if known.is_none_or(|row| row.retention.or_longer(retention) != row.retention) {
                     return Ok(false);
                 }
@@ -69,21 +67,20 @@ impl Archive {
         needs: &[(&Piece, Need)],
         retention: Retention,
     ) -> Outcome<()> {
-        let blobs = blobs(catalog.connection);
         let (mut stored, mut repaired, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for (piece, need) in needs {
             let id = piece.id();
             match (catalog.piece(id)?, need) {
                 (None, Need::Store(body) | Need::Repair(body)) => {
-                    blobs.put(id, body)?;
+                    bodies::put(catalog, id, body.clone())?;
                     stored.push((id, fits(piece.bytes().len(), "bytes in a piece")?));
                 }
                 (None, Need::Nothing) => {
-                    blobs.put(id, &Encoder::new(self.level)?.encode(piece.bytes()))?;
+                    bodies::put(catalog, id, Encoder::new(self.level)?.encode(piece.bytes()))?;
                     stored.push((id, fits(piece.bytes().len(), "bytes in a piece")?));
                 }
                 (Some(_), Need::Repair(body)) => {
-                    blobs.put(id, body)?;
+                    bodies::put(catalog, id, body.clone())?;
                     repaired.push(id);
                     kept.push(id);
                 }
@@ -92,6 +89,7 @@ impl Archive {
             }
         }
         for &(id, len) in &stored {
+            catalog.delete_erasure(&self.tombstone(id))?;
             catalog.put_piece(id, u64::from(len), retention)?;
         }
         if !stored.is_empty() {
@@ -105,11 +103,33 @@ impl Archive {
 
     /// One piece as it is stored.
     fn load_one(&self, catalog: Catalog<'_>, id: PieceId) -> Outcome<Loaded> {
-        if let Some(body) = blobs(catalog.connection).get(id)? {
-            return Ok(decode(&body, PIECE_BYTES_MAX).map_or_else(Loaded::Damaged, Loaded::Found));
+        match bodies::get(catalog, id)? {
+            Some(Ok(Body::Whole(bytes))) => return Ok(Loaded::Found(bytes)),
+            Some(Ok(Body::Redacted(redacted))) => return Ok(Loaded::Redacted(redacted)),
+            Some(Err(why)) => return Ok(Loaded::Damaged(why)),
+            None => {}
         }
-        let tombstone = catalog.tombstone(&self.tombstone(id))?;
+        let keyed = self.tombstone(id);
+        if let Some(order) = catalog.erasure(&keyed)? {
+            return Ok(Loaded::Erased { at: order.at, reason: order.words() });
+        }
+        let tombstone = catalog.tombstone(&keyed)?;
         Ok(tombstone.map_or(Loaded::Missing, |(reason, at)| Loaded::Expired { at, reason }))
+    }
+
+    /// Pieces as the source that is asked for them has them: none, where it was erased.
+    ///
+    /// # Errors
+    /// `Unavailable` when the archive cannot be read.
+    pub fn load_of(&self, source: SourceId, pieces: &[PieceId]) -> Result<Vec<Loaded>> {
+        let erased = self.look(|catalog| catalog.erasure(&self.source_tombstone(source)))?;
+        match erased {
+            None => self.load(pieces),
+            Some(order) => {
+                let gone = |_: &PieceId| Loaded::Erased { at: order.at, reason: order.words() };
+                Ok(pieces.iter().map(gone).collect())
+            }
+        }
     }
 }
 
@@ -120,16 +140,21 @@ enum State {
     Differs,
 }
 
-fn state(connection: &rusqlite::Connection, piece: &Piece) -> Outcome<State> {
-    if catalog(connection).piece(piece.id())?.is_none() {
+fn state(catalog: Catalog<'_>, piece: &Piece) -> Outcome<State> {
+    if catalog.piece(piece.id())?.is_none() {
         return Ok(State::Absent);
     }
-    let stored = match blobs(connection).get(piece.id()) {
-        Ok(body) => body.and_then(|body| decode(&body, PIECE_BYTES_MAX).ok()),
+    let stored = match bodies::get(catalog, piece.id()) {
+        Ok(stored) => stored.and_then(std::result::Result::ok),
         // A damaged page is written anew with the piece.
         Err(fault) => fault.damage().map(|_| None)?,
     };
-    Ok(if stored.as_deref() == Some(piece.bytes()) { State::Intact } else { State::Differs })
+    Ok(match stored {
+        Some(Body::Whole(bytes)) if bytes == piece.bytes() => State::Intact,
+        // What was taken out by order does not come back because somebody has it still.
+        Some(Body::Redacted(_)) => State::Intact,
+        Some(Body::Whole(_)) | None => State::Differs,
+    })
 }
 
 /// Keeps pieces longer and journals which.
@@ -158,17 +183,17 @@ impl Vault for Archive {
         if self.is_satisfied(&needs, retention)? {
             return Ok(());
         }
-        self.database.write(|connection| self.write_needs(catalog(connection), &needs, retention))
+        self.change(|catalog| self.write_needs(catalog, &needs, retention))
     }
 
     fn extend(&self, pieces: &[PieceId], retention: Retention) -> Result<()> {
         self.leases.hold()?;
-        self.database.write(|connection| extend(catalog(connection), pieces, retention))
+        self.change(|catalog| extend(catalog, pieces, retention))
     }
 
     fn load(&self, pieces: &[PieceId]) -> Result<Vec<Loaded>> {
-        self.database.read(|connection| {
-            let load = |&id: &PieceId| match self.load_one(catalog(connection), id) {
+        self.look(|catalog| {
+            let load = |&id: &PieceId| match self.load_one(catalog, id) {
                 Ok(loaded) => Ok(loaded),
                 Err(fault) => fault.damage().map(Loaded::Damaged),
             };
@@ -177,8 +202,7 @@ impl Vault for Archive {
     }
 
     fn stat(&self, pieces: &[PieceId]) -> Result<Vec<Option<PieceStat>>> {
-        self.database.read(|connection| {
-            let catalog = catalog(connection);
+        self.look(|catalog| {
             let cap = catalog.cap()?;
             pieces.iter().map(|&id| stat_one(catalog, id, cap)).collect()
         })
@@ -209,10 +233,9 @@ mod tests {
         let ids = [pieces[0].id(), pieces[1].id(), PieceId::of(b"never")];
         archive.store(&pieces[1..], Retention::Indefinite).unwrap();
         archive
-            .database
-            .write(|connection| {
+            .change(|catalog| {
                 let row = rusqlite::params![archive.tombstone(ids[0]), "court order"];
-                connection.execute("INSERT INTO tombstone VALUES (1, ?1, ?2, 5)", row)?;
+                catalog.connection.execute("INSERT INTO tombstone VALUES (1, ?1, ?2, 5)", row)?;
                 Ok(())
             })
             .unwrap();

@@ -11,12 +11,11 @@ use std::fmt;
 use strongroom_core::digest::{ContentKey, Digest, PieceId, RevisionId, Tag};
 use strongroom_core::error::{Error, ErrorKind};
 use strongroom_core::range::ByteRange;
-use strongroom_core::vault::PIECE_BYTES_MAX;
 
-use crate::archive::{Archive, blobs, catalog};
+use crate::archive::Archive;
 use crate::blobs::Blobs as _;
+use crate::bodies::{self, Body};
 use crate::catalog::{Catalog, CompactionRow, RevisionRow};
-use crate::encoding::decode;
 use crate::fault::{Fault, Outcome};
 use crate::journal::Checkpoint;
 use crate::registry::record_of;
@@ -45,6 +44,12 @@ pub struct Report {
     pub checkpoint: Option<Checkpoint>,
     /// What the journal was compared with.
     pub anchor: Anchor,
+    /// The number of pieces that were erased by order, and not taken in again.
+    pub erased: u64,
+    /// The number of pieces of which bytes were taken out by order, where the bytes were read.
+    pub redacted: u64,
+    /// Whether bytes that were taken away may still stand in free pages or in the log.
+    pub purge_is_due: bool,
 }
 
 /// Whether the journal was compared with something its owner cannot change.
@@ -125,8 +130,8 @@ impl fmt::Display for Problem {
 impl Archive {
     /// Checks the whole archive, against `outside` where a checkpoint was kept elsewhere. Problems are values.
     pub fn verify(&self, depth: Depth, outside: Option<&Checkpoint>) -> Report {
-        let report = self.database.read(|connection| {
-            let mut inspection = Inspection::new(catalog(connection), self);
+        let report = self.look(|catalog| {
+            let mut inspection = Inspection::new(catalog, self);
             inspection.run(depth, outside)?;
             Ok(inspection.report)
         });
@@ -140,7 +145,16 @@ impl Archive {
 
 impl Report {
     fn empty() -> Self {
-        Self { problems: Vec::new(), pieces: 0, bytes_read: 0, checkpoint: None, anchor: Anchor::None }
+        Self {
+            problems: Vec::new(),
+            pieces: 0,
+            bytes_read: 0,
+            checkpoint: None,
+            anchor: Anchor::None,
+            erased: 0,
+            redacted: 0,
+            purge_is_due: false,
+        }
     }
 
     fn add(&mut self, kind: ProblemKind, message: String) {
@@ -251,7 +265,7 @@ impl<'c> Inspection<'c> {
     fn check_pieces(&mut self) -> Outcome<()> {
         let rows = self.catalog.pieces()?;
         self.report.pieces = u64::try_from(rows.len()).unwrap_or(u64::MAX);
-        let blobs: BTreeSet<PieceId> = blobs(self.catalog.connection).ids()?.into_iter().collect();
+        let blobs: BTreeSet<PieceId> = self.catalog.blobs().ids()?.into_iter().collect();
         let mut expected = std::mem::take(&mut self.ledger.pieces);
         for (id, len, retention) in &rows {
             match expected.remove(id) {
@@ -355,17 +369,18 @@ impl<'c> Inspection<'c> {
 
     fn check_policy(&mut self) -> Outcome<()> {
         let checks = [
-            ("the holds", self.catalog.holds()?.into_iter().eq(std::mem::take(&mut self.ledger.holds))),
-            (
-                "the links of sessions",
-                self.catalog.session_links()?.into_iter().eq(std::mem::take(&mut self.ledger.links)),
-            ),
+            ("the holds", self.catalog.holds()? == self.ledger.holds),
+            ("the links of sessions", self.catalog.session_links()? == self.ledger.links),
+            ("what was erased by order", self.catalog.erasures()? == self.ledger.orders),
+            ("the lock", self.catalog.stamp()? == self.ledger.stamp),
             (
                 "the tombstones",
                 self.catalog.tombstones()?.into_iter().eq(std::mem::take(&mut self.ledger.tombstones)),
             ),
             ("the cap on retention", self.catalog.cap()? == self.ledger.cap),
         ];
+        self.report.erased = u64::try_from(self.ledger.erased_by_order(self.archive)).unwrap_or(u64::MAX);
+        self.report.purge_is_due = self.catalog.purge_is_due()?;
         for (what, _) in checks.into_iter().filter(|(_, same)| !same) {
             self.report.add(ProblemKind::SourceRow, format!("{what} are not what the journal says"));
         }
@@ -386,7 +401,7 @@ impl<'c> Inspection<'c> {
                 format!("the record under tag {tag} is in the journal and not in the catalog"),
             );
         }
-        let indexed: BTreeSet<(ContentKey, Tag)> = self.catalog.neighbours()?.into_iter().collect();
+        let indexed = self.catalog.neighbours()?;
         let differing = indexed.symmetric_difference(&neighbours).count();
         if differing > 0 {
             self.report.add(
@@ -433,17 +448,22 @@ impl<'c> Inspection<'c> {
     }
 
     fn check_bytes(&mut self) -> Outcome<()> {
-        let blobs = blobs(self.catalog.connection);
-        for id in blobs.ids()? {
-            let read = match blobs.get(id) {
-                Ok(body) => decode(&body.unwrap_or_default(), PIECE_BYTES_MAX),
+        for id in self.catalog.blobs().ids()? {
+            let read = match bodies::get(self.catalog, id) {
+                Ok(stored) => stored.unwrap_or_else(|| Err("it has no bytes".to_owned())),
                 Err(fault) => Err(fault.damage()?),
             };
             match read {
-                Ok(bytes) if PieceId::of(&bytes) == id => {
+                Ok(Body::Whole(bytes)) if PieceId::of(&bytes) == id => {
                     self.report.bytes_read += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
                 }
-                Ok(_) => self.report.add_piece(ProblemKind::PieceDamaged, id, "differs from its hash"),
+                Ok(Body::Redacted(redacted)) => {
+                    self.report.redacted += 1;
+                    self.report.bytes_read += u64::try_from(redacted.bytes.len()).unwrap_or(u64::MAX);
+                }
+                Ok(Body::Whole(_)) => {
+                    self.report.add_piece(ProblemKind::PieceDamaged, id, "differs from its hash");
+                }
                 Err(why) => {
                     self.report.add_piece(ProblemKind::PieceDamaged, id, format_args!("is damaged: {why}"));
                 }

@@ -11,7 +11,7 @@ pub enum ErrorKind {
     Refused,
     /// The named thing does not exist here.
     NotFound,
-    /// The original was kept once and its retention has ended.
+    /// The original was kept once and was deleted: its retention had ended, or somebody ordered it.
     Expired,
     /// Stored bytes differ from their hash.
     Corrupt,

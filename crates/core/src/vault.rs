@@ -3,7 +3,7 @@
 use crate::digest::{ContentKey, Digest, PieceId, RevisionId, SourceId, SpanHash, Tag};
 use crate::error::Result;
 use crate::evidence::Omissions;
-use crate::range::RangeSet;
+use crate::range::{ByteRange, RangeSet};
 use crate::time::Timestamp;
 
 /// The largest piece, in bytes.
@@ -120,8 +120,54 @@ pub enum Loaded {
         /// Why, in words.
         reason: String,
     },
+    /// It was erased by order.
+    Erased {
+        /// When.
+        at: Timestamp,
+        /// Why, and who ordered it, in words.
+        reason: String,
+    },
+    /// It is there without some of its bytes, which were taken out by order.
+    Redacted(Redacted),
     /// It is there and cannot be read, with the reason.
     Damaged(String),
+}
+
+/// What stands in place of each byte that was taken out: a JSON string may hold it, and no text does.
+pub const REDACTED_BYTE: u8 = 0x7f;
+
+/// A piece without some of its bytes. What is left was compared with the journal, not with the piece's id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted {
+    /// The bytes, as many as before, with [`REDACTED_BYTE`] in place of those that were taken out.
+    pub bytes: Vec<u8>,
+    /// Which bytes of the piece were taken out.
+    pub cuts: Vec<Redaction>,
+}
+
+/// Bytes that were taken out of a piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redaction {
+    /// Which of the piece.
+    pub range: ByteRange,
+    /// When.
+    pub at: Timestamp,
+    /// Why, and who ordered it, in words.
+    pub reason: String,
+}
+
+impl Redaction {
+    /// What is said of it.
+    pub fn words(&self) -> String {
+        format!("redacted {} bytes, {}, {}", self.range.len(), self.at.day(), self.reason)
+    }
+}
+
+impl Redacted {
+    /// What is said of all that was taken out.
+    pub fn words(&self) -> String {
+        self.cuts.iter().map(Redaction::words).collect::<Vec<_>>().join("; ")
+    }
 }
 
 impl Loaded {
@@ -135,6 +181,8 @@ impl Loaded {
             Self::Found(_) => Err("hash differs".to_owned()),
             Self::Missing => Err("not in the archive".to_owned()),
             Self::Expired { at, reason } => Err(expired_words(at, &reason)),
+            Self::Erased { at, reason } => Err(erased_words(at, &reason)),
+            Self::Redacted(redacted) => Err(redacted.words()),
             Self::Damaged(why) => Err(why),
         }
     }
@@ -143,6 +191,11 @@ impl Loaded {
 /// What is said of an original that was deleted at `at`.
 pub fn expired_words(at: Timestamp, reason: &str) -> String {
     format!("expired: deleted on {} ({reason})", at.day())
+}
+
+/// What is said of an original that was erased by order at `at`.
+pub fn erased_words(at: Timestamp, reason: &str) -> String {
+    format!("erased on {} ({reason})", at.day())
 }
 
 /// Synchronous, batched storage of pieces.
@@ -188,11 +241,11 @@ pub struct Revision {
 
 impl Revision {
     /// The pieces that hold bytes of `ranges`, each with the offset of its first byte.
-    pub fn pieces_of(&self, ranges: &RangeSet) -> Vec<(PieceId, crate::range::ByteRange)> {
+    pub fn pieces_of(&self, ranges: &RangeSet) -> Vec<(PieceId, ByteRange)> {
         let mut at = 0;
         let mut found = Vec::new();
         for &(id, len) in &self.pieces {
-            let own = crate::range::ByteRange::new(at, at + len);
+            let own = ByteRange::new(at, at + len);
             if ranges.overlaps(own) {
                 found.push((id, own));
             }

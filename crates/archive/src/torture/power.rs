@@ -8,8 +8,8 @@ use strongroom_core::vault::{Piece, Retention, Vault as _};
 
 use super::Scratch;
 use super::promises::{Note, Promises};
-use super::workload::{Act, Recording, chosen, run};
-use crate::archive::{Archive, Mode};
+use super::workload::{Act, Recording, chosen, run, secret};
+use crate::archive::{Archive, Mode, Options};
 use crate::disk::simulated::{Bug, Dice, Disk, Image, Survivors, plant};
 
 /// How many acts a run has, and in how many states its disk is looked at.
@@ -88,7 +88,8 @@ fn look(left: &Survivors, promises: &Promises, place: &str) -> Tally {
 /// Uses the archive again; what is stored now joins what was promised before.
 fn go_on(dir: &Path, promises: &Promises) -> Vec<String> {
     let piece = Piece::new(b"after the failure".repeat(500));
-    let stored = Archive::open(dir, Mode::ReadWrite)
+    let options = Options { secret: Some(secret()), ..Options::new(Mode::ReadWrite) };
+    let stored = Archive::open_with(dir, &options)
         .and_then(|archive| archive.store(std::slice::from_ref(&piece), Retention::Indefinite));
     if let Err(error) = stored {
         return vec![format!("the archive is of no more use: {error}")];
@@ -144,6 +145,14 @@ fn a_power_failure_breaks_no_promise() {
 fn nor_does_one_without_a_log() {
     let acts = [Act::Open, Act::TakeLog, Act::Store, Act::Import, Act::Bind, Act::Store];
     let tally = cut(1, &record(1, &acts, None), 100);
+    assert_eq!(tally.broken, Vec::<String>::new());
+    assert!(tally.faults > 0 && tally.at_risk > 0, "{tally:?}");
+}
+
+#[test]
+fn encrypting_erasing_and_redacting_leave_before_or_after() {
+    let acts = [Act::Open, Act::Import, Act::Lend, Act::Bind, Act::Encrypt, Act::Redact, Act::Erase, Act::Store];
+    let tally = cut(3, &record(3, &acts, None), 60);
     assert_eq!(tally.broken, Vec::<String>::new());
     assert!(tally.faults > 0 && tally.at_risk > 0, "{tally:?}");
 }

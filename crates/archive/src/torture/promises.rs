@@ -6,7 +6,8 @@ use std::path::Path;
 use strongroom_core::digest::{ArchiveId, PieceId, SourceId, Tag};
 use strongroom_core::vault::{Loaded, Registry as _, Vault as _};
 
-use crate::archive::{Archive, Mode};
+use super::workload::secret;
+use crate::archive::{Archive, Mode, Options};
 use crate::verify::Depth;
 
 /// One thing that the archive has said, or that has begun.
@@ -21,6 +22,10 @@ pub(super) enum Note {
     Going(Vec<PieceId>),
     /// They are.
     Gone(Vec<PieceId>),
+    /// Bytes may be taken out of pieces from now on.
+    Cutting(Vec<PieceId>),
+    /// They are.
+    Cut(Vec<PieceId>),
     /// A source has these bytes at least, from its start.
     Imported(String, Vec<u8>),
     Bound(Tag),
@@ -32,6 +37,8 @@ enum Fate {
     Kept,
     Going,
     Gone,
+    Cutting,
+    Cut,
 }
 
 /// The sum of all notes.
@@ -51,6 +58,8 @@ impl Promises {
             Note::Kept(ids) | Note::Lent(ids) => self.pieces.extend(ids.iter().map(|id| (*id, Fate::Kept))),
             Note::Going(ids) => self.pieces.extend(ids.iter().map(|id| (*id, Fate::Going))),
             Note::Gone(ids) => self.pieces.extend(ids.iter().map(|id| (*id, Fate::Gone))),
+            Note::Cutting(ids) => self.pieces.extend(ids.iter().map(|id| (*id, Fate::Cutting))),
+            Note::Cut(ids) => self.pieces.extend(ids.iter().map(|id| (*id, Fate::Cut))),
             Note::Imported(name, bytes) => drop(self.sources.insert(name.clone(), bytes.clone())),
             Note::Bound(tag) => drop(self.tags.insert(*tag)),
             Note::Held(source, reason) => drop(self.held.insert(*source, reason.clone())),
@@ -66,8 +75,12 @@ impl Promises {
     /// What is broken of them in the archive at `dir`, which is opened as after any crash, and made where it need not
     /// be there yet. Anything that is neither before nor after an act counts as well.
     pub(super) fn broken(&self, dir: &Path) -> Vec<String> {
-        let mode = if self.made.is_some() { Mode::ReadWrite } else { Mode::CreateIfMissing };
-        let archive = match Archive::open(dir, mode) {
+        // A secret opens an archive that is not encrypted yet as well.
+        let options = match self.made {
+            Some(_) => Options { secret: Some(secret()), ..Options::new(Mode::ReadWrite) },
+            None => Options::new(Mode::CreateIfMissing),
+        };
+        let archive = match Archive::open_with(dir, &options) {
             Ok(archive) => archive,
             Err(error) => return vec![format!("the archive does not open: {error}")],
         };
@@ -111,8 +124,11 @@ impl Promises {
 
 fn broken_piece(id: PieceId, fate: Fate, loaded: &Loaded) -> Option<String> {
     let is_kept = match loaded {
-        Loaded::Found(bytes) => PieceId::of(bytes) == id && fate != Fate::Gone,
-        Loaded::Expired { .. } => fate != Fate::Kept,
+        Loaded::Found(bytes) => {
+            PieceId::of(bytes) == id && matches!(fate, Fate::Kept | Fate::Going | Fate::Cutting)
+        }
+        Loaded::Expired { .. } | Loaded::Erased { .. } => matches!(fate, Fate::Going | Fate::Gone),
+        Loaded::Redacted(_) => matches!(fate, Fate::Cutting | Fate::Cut),
         Loaded::Missing | Loaded::Damaged(_) => false,
     };
     let found = match loaded {

@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 
 use strongroom_core::digest::PieceId;
 use strongroom_core::error::{Error, Result};
+use strongroom_core::range::ByteRange;
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::{Piece, Registry as _, Retention, Vault as _};
 use testkit::conformance;
 
 use super::promises::Note;
-use crate::archive::{Archive, Mode};
+use crate::archive::{Archive, Mode, Options};
 use crate::disk::simulated::{Dice, Disk, Event, seed_random};
+use crate::entry::Order;
+use crate::erasure::Subject;
 use crate::expiry::Deletion;
+use crate::lock::Secret;
 use crate::source::{ItemFacts, SourceMeta, source_id};
 
 /// The day until which lent pieces are kept, and the one on which they may go.
@@ -40,6 +44,12 @@ pub(super) enum Act {
     Hold,
     Delete,
     Checkpoint,
+    /// The archive is encrypted where it lies, and cleared.
+    Encrypt,
+    /// Pieces that were lent are erased by order.
+    Erase,
+    /// Bytes are taken out of a new piece.
+    Redact,
     /// Another program gives the closed archive a rollback journal.
     TakeLog,
 }
@@ -71,10 +81,16 @@ pub(super) fn chosen(seed: u64, count: usize) -> Vec<Act> {
     std::iter::once(Act::Open).chain(acts).collect()
 }
 
+/// What opens the archives of these tests once they are encrypted.
+pub(super) fn secret() -> Secret {
+    Secret::KeyFile([9; 32].into())
+}
+
 struct Program<'d> {
     disk: &'d Disk,
     dice: Dice,
     archive: Option<Archive>,
+    secret: Option<Secret>,
     /// The lines that each source was imported with.
     lines: [u64; 2],
     lent: Vec<PieceId>,
@@ -89,6 +105,7 @@ pub(super) fn run(seed: u64, acts: &[Act], disk: &Disk) -> Recording {
         disk,
         dice: Dice::new(!seed),
         archive: None,
+        secret: None,
         lines: [0; 2],
         lent: Vec::new(),
         bound: 0,
@@ -100,6 +117,10 @@ pub(super) fn run(seed: u64, acts: &[Act], disk: &Disk) -> Recording {
     let mut recorder = disk.lock();
     let injected = recorder.injected;
     Recording { events: std::mem::take(&mut recorder.events), notes: program.notes, errors, injected }
+}
+
+fn order() -> Order {
+    Order { who: "ops".to_owned(), reason: "asked for".to_owned(), at: LATER }
 }
 
 /// Text of about `bytes` bytes that does not compress well.
@@ -115,7 +136,8 @@ impl Program<'_> {
 
     fn archive(&mut self) -> Result<&Archive> {
         if self.archive.is_none() {
-            let archive = Archive::open(self.disk.dir(), Mode::CreateIfMissing)?;
+            let options = Options { secret: self.secret.clone(), ..Options::new(Mode::CreateIfMissing) };
+            let archive = Archive::open_with(self.disk.dir(), &options)?;
             let id = archive.id();
             self.archive = Some(archive);
             self.note(Note::Made(id));
@@ -146,6 +168,9 @@ impl Program<'_> {
             Act::Hold => self.hold(),
             Act::Delete => self.delete(),
             Act::Checkpoint => self.checkpoint(),
+            Act::Encrypt => self.encrypt(),
+            Act::Erase => self.erase(),
+            Act::Redact => self.redact(),
             Act::TakeLog => {
                 self.archive = None;
                 self.pragma("journal_mode = DELETE")
@@ -211,6 +236,35 @@ impl Program<'_> {
         let deletion = Deletion { expired_by: LATER, now: LATER, held: &held };
         self.archive()?.delete_expired(&ids, &deletion)?;
         self.note(Note::Gone(ids));
+        Ok(())
+    }
+
+    fn encrypt(&mut self) -> Result<()> {
+        self.archive()?;
+        self.secret = Some(secret());
+        let encrypted = self.archive.take().map_or(Ok(()), |archive| archive.encrypt(&secret()));
+        encrypted.and_then(|()| self.archive()?.purge())
+    }
+
+    fn erase(&mut self) -> Result<()> {
+        let ids = std::mem::take(&mut self.lent);
+        self.note(Note::Going(ids.clone()));
+        let subjects: Vec<Subject> = ids.iter().map(|id| Subject::Piece(*id)).collect();
+        let archive = self.archive()?;
+        archive.erase(&subjects, &BTreeSet::new(), &order())?;
+        archive.purge()?;
+        self.note(Note::Gone(ids));
+        Ok(())
+    }
+
+    fn redact(&mut self) -> Result<()> {
+        let ids = self.store(Retention::Indefinite)?;
+        self.note(Note::Cutting(ids.clone()));
+        let cuts: Vec<_> = ids.iter().map(|id| (*id, ByteRange::new(1, 9))).collect();
+        let archive = self.archive()?;
+        archive.redact(&cuts, &BTreeSet::new(), &order())?;
+        archive.purge()?;
+        self.note(Note::Cut(ids));
         Ok(())
     }
 

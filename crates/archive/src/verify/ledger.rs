@@ -8,7 +8,8 @@ use strongroom_core::time::Timestamp;
 use strongroom_core::vault::Retention;
 
 use crate::archive::Archive;
-use crate::entry::Entry;
+use crate::cover::Stamp;
+use crate::entry::{Entry, Order};
 use crate::journal::Checkpoint;
 use crate::source::{SessionItem, SourceMeta, StoredRevision};
 
@@ -24,6 +25,10 @@ pub(super) struct Ledger {
     pub(super) links: BTreeSet<(SourceId, SessionItem)>,
     pub(super) cap: Retention,
     pub(super) tombstones: BTreeMap<[u8; 32], (String, Timestamp)>,
+    /// What was erased by order, pieces and sources, by keyed hash.
+    pub(super) orders: BTreeMap<[u8; 32], Order>,
+    /// The mark of the master key.
+    pub(super) stamp: Option<Stamp>,
     /// Pieces that were deleted and not stored again.
     pub(super) erased: BTreeSet<PieceId>,
     /// The pieces that are there, by the keyed hash of a tombstone.
@@ -45,6 +50,8 @@ impl Default for Ledger {
             links: BTreeSet::new(),
             cap: Retention::Indefinite,
             tombstones: BTreeMap::new(),
+            orders: BTreeMap::new(),
+            stamp: None,
             erased: BTreeSet::new(),
             keyed: BTreeMap::new(),
             leaves: Vec::new(),
@@ -93,7 +100,9 @@ impl Ledger {
                 for (id, len) in pieces {
                     self.pieces.insert(id, (u64::from(len), retention));
                     self.erased.remove(&id);
-                    self.keyed.insert(archive.tombstone(id), id);
+                    let keyed = archive.tombstone(id);
+                    self.orders.remove(&keyed);
+                    self.keyed.insert(keyed, id);
                 }
             }
             Entry::Extended { retention, pieces } => self.extend(&pieces, retention)?,
@@ -102,6 +111,7 @@ impl Ledger {
                 self.sources.insert(meta.id, (meta, no));
             }
             Entry::Revision { source, revision } => {
+                self.orders.remove(&archive.source_tombstone(source));
                 self.revisions.insert((source, revision.number), (revision, no));
             }
             Entry::Bound { tag, .. } => {
@@ -121,6 +131,13 @@ impl Ledger {
                 self.links.insert((main, SessionItem { kind, source }));
             }
             Entry::Erased { keyed, reason, at } => self.erase(keyed, reason, at)?,
+            Entry::Shredded { pieces, sources, order } => self.shred(&pieces, sources, &order)?,
+            Entry::Stripped { tag, .. } if self.records.contains(&tag) => {}
+            Entry::Stripped { .. } => {
+                return Err(Error::corrupt("it takes words out of a record that was not bound"));
+            }
+            Entry::Redacted(redacted) => self.require(&[redacted.piece])?,
+            Entry::Encrypted { stamp } => self.stamp = Some(stamp),
         }
         Ok(())
     }
@@ -135,11 +152,28 @@ impl Ledger {
         Ok(())
     }
 
-    fn erase(&mut self, keyed: [u8; 32], reason: String, at: Timestamp) -> Result<()> {
+    /// How many of the pieces that are gone were erased by order.
+    pub(super) fn erased_by_order(&self, archive: &Archive) -> usize {
+        self.erased.iter().filter(|id| self.orders.contains_key(&archive.tombstone(**id))).count()
+    }
+
+    fn bury(&mut self, keyed: [u8; 32]) -> Result<()> {
         let unknown = || Error::corrupt("it deletes a piece that was not there");
         let id = self.keyed.remove(&keyed).ok_or_else(unknown)?;
         self.pieces.remove(&id);
         self.erased.insert(id);
+        Ok(())
+    }
+
+    fn shred(&mut self, pieces: &[[u8; 32]], sources: Vec<[u8; 32]>, order: &Order) -> Result<()> {
+        pieces.iter().try_for_each(|keyed| self.bury(*keyed))?;
+        let all = pieces.iter().copied().chain(sources);
+        self.orders.extend(all.map(|keyed| (keyed, order.clone())));
+        Ok(())
+    }
+
+    fn erase(&mut self, keyed: [u8; 32], reason: String, at: Timestamp) -> Result<()> {
+        self.bury(keyed)?;
         self.tombstones.insert(keyed, (reason, at));
         Ok(())
     }

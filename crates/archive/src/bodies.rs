@@ -1,0 +1,82 @@
+//! The bytes of a piece as they are kept: whole, or without those that were taken out by order.
+
+use strongroom_core::digest::PieceId;
+use strongroom_core::error::Error;
+use strongroom_core::vault::{PIECE_BYTES_MAX, Redacted, Redaction};
+
+use crate::blobs::Blobs as _;
+use crate::catalog::Catalog;
+use crate::encoding::{REDACTED, decode};
+use crate::entry::{Cut, Entry, RedactedPiece};
+use crate::fault::Outcome;
+
+/// What is kept of a piece.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// All its bytes, not yet compared with its id.
+    Whole(Vec<u8>),
+    /// What is left, compared with the journal.
+    Redacted(Redacted),
+}
+
+/// Keeps an encoded piece in place of whatever is there.
+pub(crate) fn put(catalog: Catalog<'_>, id: PieceId, encoded: Vec<u8>) -> Outcome<()> {
+    let body = catalog.cover_body(id, encoded)?;
+    catalog.blobs().put(id, &body)
+}
+
+/// Keeps an encoded piece without the bytes that the journal's entry `leaf` names.
+pub(crate) fn put_redacted(catalog: Catalog<'_>, id: PieceId, leaf: u64, encoded: &[u8]) -> Outcome<()> {
+    put(catalog, id, [&[REDACTED], leaf.to_be_bytes().as_slice(), encoded].concat())
+}
+
+/// What is kept of a piece; in words, why it cannot be read.
+pub(crate) fn get(catalog: Catalog<'_>, id: PieceId) -> Outcome<Option<Result<Body, String>>> {
+    let encoded = match encoded(catalog, id)? {
+        Some(Ok(encoded)) => encoded,
+        Some(Err(why)) => return Ok(Some(Err(why))),
+        None => return Ok(None),
+    };
+    let Some(rest) = encoded.strip_prefix(&[REDACTED]) else {
+        return Ok(Some(decode(&encoded, PIECE_BYTES_MAX).map(Body::Whole)));
+    };
+    match redacted(catalog, id, rest) {
+        Ok((bytes, cuts)) => {
+            let cuts = cuts.into_iter().map(|cut| Redaction {
+                range: cut.range,
+                at: cut.order.at,
+                reason: cut.order.words(),
+            });
+            Ok(Some(Ok(Body::Redacted(Redacted { bytes, cuts: cuts.collect() }))))
+        }
+        Err(fault) => Ok(Some(Err(fault.damage()?))),
+    }
+}
+
+/// What was taken out of a piece so far.
+pub(crate) fn cuts(catalog: Catalog<'_>, id: PieceId) -> Outcome<Vec<Cut>> {
+    match encoded(catalog, id)? {
+        Some(Ok(encoded)) if encoded.first() == Some(&REDACTED) => {
+            Ok(redacted(catalog, id, encoded.get(1..).unwrap_or_default())?.1)
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn encoded(catalog: Catalog<'_>, id: PieceId) -> Outcome<Option<Result<Vec<u8>, String>>> {
+    let stored = catalog.blobs().get(id)?;
+    stored.map(|stored| catalog.uncover_body(id, stored)).transpose()
+}
+
+/// What is left of a piece, believed only if the journal has its hash, and what was taken out.
+fn redacted(catalog: Catalog<'_>, id: PieceId, stored: &[u8]) -> Outcome<(Vec<u8>, Vec<Cut>)> {
+    let damaged = |why: &str| Error::corrupt(format!("what is left of it is not believed: {why}"));
+    let (leaf, encoded) = stored.split_first_chunk().ok_or_else(|| damaged("it ends too early"))?;
+    let bytes = decode(encoded, PIECE_BYTES_MAX).map_err(|why| damaged(&why))?;
+    match catalog.entry(u64::from_be_bytes(*leaf))? {
+        Entry::Redacted(RedactedPiece { piece, rest, cuts }) if piece == id && rest == PieceId::of(&bytes) => {
+            Ok((bytes, cuts))
+        }
+        _ => Err(damaged("the journal does not know it").into()),
+    }
+}
