@@ -15,7 +15,7 @@ use crate::fault::Outcome;
 use crate::hmac::Mac;
 use crate::journal::Checkpoint;
 use crate::lease::Leases;
-use crate::lock::{Lock, Method, Secret};
+use crate::lock::{Lock, Needed, Secret};
 use crate::place::{Place, Presence};
 use crate::random::random;
 use crate::seal::Key;
@@ -109,6 +109,21 @@ impl Archive {
         let cover = lock.map_or(Ok(Cover::Plain), |lock| uncovered(&lock, options.secret.as_ref(), id))?;
         let key = database.read(|connection| catalog(connection, &cover)?.own_key())?;
         Ok(Self { database, level: options.level, leases, id, key, cover })
+    }
+
+    /// What opens the archive in `dir`, where it is encrypted.
+    ///
+    /// # Errors
+    /// As [`Archive::open`], but of one that is encrypted.
+    pub fn secret_needed(dir: &Path) -> Result<Option<Needed>> {
+        database::check_sqlite()?;
+        let place = Place::new(dir);
+        if place.look()? == Presence::Absent {
+            return Err(Error::not_found(format!("there is no archive in {}", dir.display())));
+        }
+        let database = Database::open(place, Access::Read, None)?;
+        let lock = database.read(|connection| catalog(connection, &Cover::Plain)?.lock())?;
+        Ok(lock.map(|lock| lock.method.needed()))
     }
 
     /// Whether the archive is encrypted.
@@ -229,9 +244,9 @@ fn catalog<'c>(connection: &'c Connection, cover: &'c Cover) -> Outcome<Catalog<
 /// How the rows behind a lock are read.
 fn uncovered(lock: &Lock, secret: Option<&Secret>, id: ArchiveId) -> Result<Cover> {
     let secret = secret.ok_or_else(|| {
-        Error::unavailable(match lock.method {
-            Method::Passphrase { .. } => "the archive is encrypted: give its passphrase",
-            Method::KeyFile => "the archive is encrypted: give its key file",
+        Error::unavailable(match lock.method.needed() {
+            Needed::Passphrase => "the archive is encrypted: give its passphrase",
+            Needed::KeyFile => "the archive is encrypted: give its key file",
         })
     })?;
     Ok(Cover::Sealed(Keys::of(&lock.open(secret, id)?, lock.stamp, id)))

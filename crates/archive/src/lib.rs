@@ -81,4 +81,4 @@ mod torture;
 pub use archive::{Archive, Mode, Options};
 pub use encoding::Level;
 pub use entry::Order;
-pub use lock::Secret;
+pub use lock::{Needed, Secret};

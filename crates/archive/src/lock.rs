@@ -102,11 +102,29 @@ impl Secret {
     }
 }
 
+/// What kind of secret opens an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Needed {
+    /// A passphrase.
+    Passphrase,
+    /// A key file.
+    KeyFile,
+}
+
 /// How a key is made of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Passphrase { memory_kib: u32, passes: u32, lanes: u32 },
     KeyFile,
+}
+
+impl Method {
+    pub(crate) const fn needed(self) -> Needed {
+        match self {
+            Self::Passphrase { .. } => Needed::Passphrase,
+            Self::KeyFile => Needed::KeyFile,
+        }
+    }
 }
 
 /// A sealed master key.

@@ -117,6 +117,14 @@ impl Archive {
         Ok(tombstone.map_or(Loaded::Missing, |(reason, at)| Loaded::Expired { at, reason }))
     }
 
+    /// Whether a source was erased by order, and not taken in again.
+    ///
+    /// # Errors
+    /// `Unavailable` when the archive cannot be read.
+    pub fn is_erased(&self, source: SourceId) -> Result<bool> {
+        self.look(|catalog| Ok(catalog.erasure(&self.source_tombstone(source))?.is_some()))
+    }
+
     /// Pieces as the source that is asked for them has them: none, where it was erased.
     ///
     /// # Errors

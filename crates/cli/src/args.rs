@@ -20,6 +20,27 @@ pub(crate) struct Args {
     #[arg(long, global = true, env = "STRONGROOM_POLICY", value_hint = ValueHint::FilePath)]
     pub(crate) policy: Option<PathBuf>,
 
+    /// The key file that opens the archive, where it is encrypted with one
+    #[arg(
+        long, global = true, env = "STRONGROOM_KEY_FILE", hide_env_values = true, value_name = "FILE",
+        value_hint = ValueHint::FilePath
+    )]
+    pub(crate) key_file: Option<PathBuf>,
+
+    /// A file that holds the passphrase of an encrypted archive
+    #[arg(
+        long, global = true, env = "STRONGROOM_PASSPHRASE_FILE", hide_env_values = true, value_name = "FILE",
+        value_hint = ValueHint::FilePath
+    )]
+    pub(crate) passphrase_file: Option<PathBuf>,
+
+    /// A command that prints the passphrase of an encrypted archive
+    #[arg(
+        long, global = true, env = "STRONGROOM_PASSPHRASE_COMMAND", hide_env_values = true, value_name = "COMMAND",
+        value_hint = ValueHint::CommandString
+    )]
+    pub(crate) passphrase_command: Option<String>,
+
     /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -66,6 +87,12 @@ pub(crate) enum Command {
     Retention(RetentionArgs),
     /// Plan the deletion of originals whose retention has ended; --act deletes them
     Gc(GcArgs),
+    /// Encrypt the archive where it lies, or change what opens it
+    Encrypt(EncryptArgs),
+    /// Plan the erasure of a source or of an original, whatever its retention; --act erases it
+    Erase(EraseArgs),
+    /// Take bytes out of an original; the rest of it stays provable
+    Redact(RedactArgs),
     /// Print a checkpoint of the journal, signed; kept elsewhere, it pins everything until now
     Checkpoint(CheckpointArgs),
     /// Write a bundle that proves an original or an answer to somebody who has no archive
@@ -401,6 +428,81 @@ pub(crate) struct GcArgs {
     /// Today's date in UTC, such as 2026-11-30, as you know it from elsewhere, where the clock is in doubt
     #[arg(long, value_name = "DATE", requires = "act")]
     pub(crate) today: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EncryptArgs {
+    /// Make a key file first, outside the archive, and use it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) new_key_file: Option<PathBuf>,
+
+    /// Change the lock of an encrypted archive to the passphrase in this file
+    #[arg(long, value_name = "FILE", conflicts_with = "new_key_file", value_hint = ValueHint::FilePath)]
+    pub(crate) new_passphrase_file: Option<PathBuf>,
+
+    /// Change the lock of an encrypted archive to the passphrase that this command prints
+    #[arg(
+        long, value_name = "COMMAND", conflicts_with_all = ["new_key_file", "new_passphrase_file"],
+        value_hint = ValueHint::CommandString
+    )]
+    pub(crate) new_passphrase_command: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EraseArgs {
+    /// The source, by name or the beginning of its id, as sessions prints them
+    #[arg(required_unless_present = "content", conflicts_with = "content")]
+    pub(crate) source: Option<String>,
+
+    /// Erase the pieces behind a pointer, or the piece with this digest, in all sources
+    #[arg(long, value_name = "POINTER|DIGEST")]
+    pub(crate) content: Option<String>,
+
+    /// Erase what belongs to the source too: child agents, side files, and what a compaction made of it
+    #[arg(long)]
+    pub(crate) related: bool,
+
+    /// Why; it stands in the journal, and in place of what was erased
+    #[arg(long, value_name = "WORDS", required_if_eq("act", "true"))]
+    pub(crate) reason: Option<String>,
+
+    /// Who orders it [default: `$USER`]
+    #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown", hide_env_values = true)]
+    pub(crate) by: String,
+
+    /// Erase what the plan names; there is no way back
+    #[arg(long)]
+    pub(crate) act: bool,
+
+    /// Say that deleting is yours to decide; a policy with may-delete says so once for all
+    #[arg(long, requires = "act")]
+    pub(crate) i_may_delete: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RedactArgs {
+    /// A pointer to one span: sr1:…#span
+    pub(crate) pointer: String,
+
+    /// Which of its exact bytes, as show --raw prints them: A..B, the end not included
+    #[arg(long, value_name = "A..B", required_unless_present = "text", conflicts_with = "text")]
+    pub(crate) bytes: Option<String>,
+
+    /// Every place in it where this text stands; - reads the text from standard input
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+
+    /// Why; it stands in the journal, and in place of the bytes
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) reason: String,
+
+    /// Who orders it [default: `$USER`]
+    #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown", hide_env_values = true)]
+    pub(crate) by: String,
+
+    /// Say that deleting is yours to decide; a policy with may-delete says so once for all
+    #[arg(long)]
+    pub(crate) i_may_delete: bool,
 }
 
 #[derive(Debug, clap::Args)]

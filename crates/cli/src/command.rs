@@ -6,6 +6,8 @@ mod checkpoint;
 mod claim;
 mod compact;
 mod conflicts;
+mod encrypt;
+mod erase;
 mod explain;
 mod export;
 mod gc;
@@ -17,6 +19,7 @@ mod ledger;
 mod lost;
 mod mcp;
 mod prove;
+mod redact;
 mod replay;
 mod retention;
 mod sessions;
@@ -58,6 +61,9 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Verify(own) => verify::run(args, own),
         Command::Retention(own) => retention::run(args, own),
         Command::Gc(own) => gc::run(args, own),
+        Command::Encrypt(own) => encrypt::run(args, own),
+        Command::Erase(own) => erase::run(args, own),
+        Command::Redact(own) => redact::run(args, own),
         Command::Checkpoint(own) => checkpoint::run(args, own),
         Command::Prove(own) => prove::run(args, own),
         Command::Check(own) => check::run(args, own),
@@ -71,6 +77,16 @@ pub(crate) fn run(args: &Args) -> Result<End> {
             out::raw(&script)?;
             Ok(End::Done)
         }
+    }
+}
+
+/// Says where what was taken away may still stand.
+fn tell_cleared(cleared: Result<()>) {
+    if let Err(error) = cleared {
+        out::warning(&format!(
+            "free pages and the log are not cleared yet ({}); strongroom gc --act clears them",
+            error.chain()
+        ));
     }
 }
 

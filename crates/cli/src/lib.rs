@@ -15,6 +15,8 @@ mod json;
 
 mod out;
 
+mod secret;
+
 mod place;
 
 mod command;

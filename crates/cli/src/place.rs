@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use strongroom::archive::{Archive, Mode};
+use strongroom::archive::{Archive, Mode, Options, Secret};
 use strongroom::{Error, ErrorKind, Result};
 
 use crate::args::Args;
+use crate::{out, secret};
 
 /// The archive's directory: `--dir`, or the usual one.
 pub(crate) fn archive_dir(args: &Args) -> Result<PathBuf> {
@@ -66,22 +67,27 @@ pub(crate) fn standard_sessions() -> Vec<PathBuf> {
 
 /// Opens the archive for writing, making it when there is none.
 pub(crate) fn open_for_writing(args: &Args) -> Result<Archive> {
-    open_dir_for_writing(&archive_dir(args)?)
+    open_dir_for_writing(&archive_dir(args)?, secret::of(args)?)
 }
 
 /// Opens the archive in `dir` for writing, making it when there is none.
-pub(crate) fn open_dir_for_writing(dir: &Path) -> Result<Archive> {
-    Archive::open(dir, Mode::CreateIfMissing).map_err(|error| named(error, dir))
+pub(crate) fn open_dir_for_writing(dir: &Path, secret: Option<Secret>) -> Result<Archive> {
+    let expects_encryption = secret.is_some();
+    let archive = open(dir, Mode::CreateIfMissing, secret).map_err(|error| named(error, dir))?;
+    if expects_encryption && !archive.is_encrypted() {
+        out::warning(&format!("the archive in {} is not encrypted; strongroom encrypt does it", dir.display()));
+    }
+    Ok(archive)
 }
 
 /// Opens the archive for reading; `None` when there is none.
 pub(crate) fn open_for_reading(args: &Args) -> Result<Option<Archive>> {
-    open_dir_for_reading(&archive_dir(args)?)
+    open_dir_for_reading(&archive_dir(args)?, secret::of(args)?)
 }
 
 /// Opens the archive in `dir` for reading; `None` when there is none.
-pub(crate) fn open_dir_for_reading(dir: &Path) -> Result<Option<Archive>> {
-    match Archive::open(dir, Mode::ReadOnly) {
+pub(crate) fn open_dir_for_reading(dir: &Path, secret: Option<Secret>) -> Result<Option<Archive>> {
+    match open(dir, Mode::ReadOnly, secret) {
         Ok(archive) => Ok(Some(archive)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(named(error, dir)),
@@ -100,11 +106,23 @@ pub(crate) fn open_for_changing(args: &Args) -> Result<Archive> {
 
 fn open_there(args: &Args, mode: Mode) -> Result<Archive> {
     let dir = archive_dir(args)?;
-    Archive::open(&dir, mode).map_err(|error| match error.kind() {
+    open(&dir, mode, secret::of(args)?).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             Error::not_found(format!("there is no archive in {}; compact or import makes one", dir.display()))
         }
         _ => named(error, &dir),
+    })
+}
+
+fn open(dir: &Path, mode: Mode, secret: Option<Secret>) -> Result<Archive> {
+    let has_secret = secret.is_some();
+    Archive::open_with(dir, &Options { secret, ..Options::new(mode) }).map_err(|error| {
+        match Archive::secret_needed(dir) {
+            Ok(Some(needed)) if !has_secret => {
+                Error::new(error.kind(), format!("{error}; {}", secret::how_to_give(needed)))
+            }
+            _ => error,
+        }
     })
 }
 

@@ -27,10 +27,10 @@ use strongroom_evidence::examine::Examination;
 use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
 
-use crate::custody::{LostPiece, restore, revision_of_prefix};
+use crate::custody::{restore, revision_of_prefix};
 use crate::lineage::{Lineage, may_be_summary, stub_in, trace};
 use crate::reading::{ReadSpan, Reading, contents};
-use crate::transcript::{Output, SessionFiles, Transcript};
+use crate::transcript::{GoneBytes, Output, SessionFiles, Transcript};
 
 /// How many compactions are followed back.
 const GENERATIONS_MAX: usize = 10_000;
@@ -106,8 +106,11 @@ impl Asked {
     /// # Errors
     /// `Unavailable` when the file or the archive cannot be read.
     pub fn add(&mut self, files: SessionFiles, archive: Option<&Archive>) -> Result<()> {
-        let SessionFiles { main, children, outputs, missing } = files;
+        let SessionFiles { main, children, outputs, missing, gone } = files;
         let session = main.session().unwrap_or_else(|| main.name()).to_owned();
+        for part in gone {
+            self.holes.push(Hole { range: part.range, ..original_gone(&main, &part.why) });
+        }
         for item in missing {
             let record = item.item.record.and_then(|at| main.index().records.get(usize::try_from(at).ok()?));
             let kind = match item.item.kind {
@@ -196,7 +199,7 @@ impl Asked {
     }
 
     /// Names the reclaimed spans that lie in lost pieces.
-    fn note_lost_spans(&mut self, record: &CompactionRecord, lost: &[LostPiece]) {
+    fn note_lost_spans(&mut self, record: &CompactionRecord, lost: &[GoneBytes]) {
         for span in &record.spans {
             let Some(location) = span.location.as_ref() else { continue };
             if let Some(piece) = lost.iter().find(|piece| location.ranges.overlaps(piece.range)) {
@@ -646,11 +649,11 @@ impl Asked {
             if here.is_some_and(|here| is_elsewhere(archive, &revision, &source.meta.format, here)) {
                 continue;
             }
-            let (bytes, _) = restore(archive, &revision)?;
+            let (bytes, gone) = restore(archive, &revision)?;
             let transcript = Transcript::from_bytes(source.meta.name, bytes, Some(&source.meta.format))?;
             let here = here.is_none_or(|here| transcript.cwd().is_some_and(|cwd| Path::new(cwd) == here));
             if here {
-                self.add(SessionFiles::of(transcript), Some(archive))?;
+                self.add(SessionFiles { gone, ..SessionFiles::of(transcript) }, Some(archive))?;
             }
         }
         Ok(())
@@ -691,9 +694,9 @@ fn from_archive(path: &Path, archive: Option<&Archive>) -> Option<Result<Session
     let source = archive.source_by_name(&crate::custody::name_of(path)).ok().flatten()?;
     let revision = archive.latest_revision(source.meta.id).ok().flatten()?;
     let restored = restore(archive, &revision);
-    Some(restored.and_then(|(bytes, _)| {
+    Some(restored.and_then(|(bytes, gone)| {
         Transcript::from_bytes(source.meta.name.clone(), bytes, Some(&source.meta.format))
-            .map(SessionFiles::of)
+            .map(|transcript| SessionFiles { gone, ..SessionFiles::of(transcript) })
     }))
 }
 

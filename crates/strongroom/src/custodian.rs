@@ -41,7 +41,7 @@
 
 use std::path::Path;
 
-use strongroom_archive::{Archive, Mode};
+use strongroom_archive::{Archive, Mode, Options as Opening, Secret};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::time::Timestamp;
@@ -96,6 +96,15 @@ impl Custodian {
     /// As [`Archive::open`].
     pub fn open(dir: &Path, policy: Policy) -> Result<Self> {
         Ok(Self { archive: Archive::open(dir, Mode::CreateIfMissing)?, policy })
+    }
+
+    /// As [`Custodian::open`], with what opens the archive where it is encrypted; a new one is encrypted with it.
+    ///
+    /// # Errors
+    /// As [`Archive::open_with`].
+    pub fn open_encrypted(dir: &Path, secret: Secret, policy: Policy) -> Result<Self> {
+        let options = Opening { secret: Some(secret), ..Opening::new(Mode::CreateIfMissing) };
+        Ok(Self { archive: Archive::open_with(dir, &options)?, policy })
     }
 
     /// The archive.

@@ -12,9 +12,9 @@ use strongroom_core::error::Result;
 use strongroom_core::range::ByteRange;
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes;
-use strongroom_core::vault::{Piece, Retention, Revision, Vault as _};
+use strongroom_core::vault::{Loaded, Piece, Retention, Revision};
 
-use crate::transcript::{Output, Transcript};
+use crate::transcript::{GoneBytes, GoneKind, Output, Transcript};
 
 /// How much of a source is read at once, in bytes.
 const CHUNK: u64 = 1 << 20;
@@ -191,38 +191,37 @@ impl std::io::Read for Reader<'_> {
     }
 }
 
-/// The bytes of a revision, as far as they are left; pieces that are gone or damaged are NUL bytes, and named.
+/// The bytes of a revision, as far as they are left, and what is not: pieces that are gone or damaged are NUL bytes,
+/// bytes that were taken out by order are [`REDACTED_BYTE`](strongroom_core::vault::REDACTED_BYTE).
 ///
 /// # Errors
 /// `Unavailable` when the archive as a whole cannot be read.
-pub fn restore(archive: &Archive, revision: &Revision) -> Result<(Vec<u8>, Vec<LostPiece>)> {
+pub fn restore(archive: &Archive, revision: &Revision) -> Result<(Vec<u8>, Vec<GoneBytes>)> {
     let mut bytes = Vec::with_capacity(usize::try_from(revision.len).unwrap_or(0));
-    let mut lost = Vec::new();
+    let mut gone = Vec::new();
     for batch in revision.pieces.chunks(BATCH) {
         let ids: Vec<PieceId> = batch.iter().map(|&(id, _)| id).collect();
-        for (&(id, len), loaded) in batch.iter().zip(archive.load(&ids)?) {
-            let why = match loaded.verified(id) {
-                Ok(own) => {
-                    bytes.extend_from_slice(&own);
-                    continue;
-                }
-                Err(why) => why,
-            };
+        for (&(id, len), loaded) in batch.iter().zip(archive.load_of(revision.source, &ids)?) {
             let start = Bytes::len(&bytes);
-            lost.push(LostPiece { id, range: ByteRange::new(start, start + len), why });
-            bytes.resize(bytes.len() + usize::try_from(len).unwrap_or(0), 0);
+            if let Loaded::Redacted(redacted) = loaded {
+                let cuts = redacted.cuts.iter();
+                gone.extend(cuts.map(|cut| GoneBytes {
+                    range: cut.range.shifted(start),
+                    kind: GoneKind::Cut,
+                    why: cut.words(),
+                }));
+                bytes.extend_from_slice(&redacted.bytes);
+                continue;
+            }
+            match loaded.verified(id) {
+                Ok(own) => bytes.extend_from_slice(&own),
+                Err(why) => {
+                    let range = ByteRange::new(start, start + len);
+                    gone.push(GoneBytes { range, kind: GoneKind::Piece, why });
+                    bytes.resize(bytes.len() + usize::try_from(len).unwrap_or(0), 0);
+                }
+            }
         }
     }
-    Ok((bytes, lost))
-}
-
-/// A piece of a revision that could not be read back.
-#[derive(Debug, Clone)]
-pub struct LostPiece {
-    /// The piece.
-    pub id: PieceId,
-    /// Its bytes in the source.
-    pub range: ByteRange,
-    /// Why.
-    pub why: String,
+    Ok((bytes, gone))
 }

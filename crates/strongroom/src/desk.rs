@@ -11,7 +11,7 @@ mod catalog;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use strongroom_archive::{Archive, Mode};
+use strongroom_archive::{Archive, Mode, Options, Secret};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_evidence::answer::Strictness;
 
@@ -38,6 +38,8 @@ pub struct Places {
     pub custody: Custody,
     /// Which sessions are asked where none is named.
     pub usual: Usual,
+    /// What opens the archive where it is encrypted.
+    pub secret: Option<Secret>,
 }
 
 /// Which archived sources a desk lists.
@@ -156,7 +158,8 @@ impl Desk {
     /// # Errors
     /// As [`Archive::open`].
     pub fn archive(&self) -> Result<Option<Archive>> {
-        match Archive::open(&self.places.archive, Mode::ReadOnly) {
+        let options = Options { secret: self.places.secret.clone(), ..Options::new(Mode::ReadOnly) };
+        match Archive::open_with(&self.places.archive, &options) {
             Ok(archive) => Ok(Some(archive)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),

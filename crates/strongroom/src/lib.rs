@@ -50,6 +50,8 @@ pub mod watch;
 
 pub mod retention;
 
+pub mod erasure;
+
 pub mod lost;
 
 pub mod desk;
@@ -60,7 +62,7 @@ pub mod proof;
 
 pub use strongroom_core::error::{Error, ErrorKind, Result};
 pub use strongroom_core::gate::{CompactionRefused, may_reclaim_lossily};
-pub use strongroom_core::{digest, evidence, gate, pointer, time, vault};
+pub use strongroom_core::{digest, evidence, gate, pointer, range, time, vault};
 pub use strongroom_evidence::{answer, effect, query};
 pub use strongroom_formats::json;
 
@@ -70,7 +72,7 @@ pub mod archive {
     pub use strongroom_archive::note;
     pub use strongroom_archive::source::{Relation, StoredSource};
     pub use strongroom_archive::verify::{Anchor, Depth, Report};
-    pub use strongroom_archive::{Archive, Mode};
+    pub use strongroom_archive::{Archive, Mode, Needed, Options, Order, Secret};
 }
 
 /// What was found in a source.

@@ -8,11 +8,11 @@ use strongroom_core::digest::RevisionId;
 use strongroom_core::error::{Error, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::transcript::{BlockKind, BlockRef, Scalar};
-use strongroom_core::vault::{BoundSpan, CompactionRecord, Location, Registry as _, Revision};
+use strongroom_core::vault::{BoundSpan, CompactionRecord, Location, REDACTED_BYTE, Registry as _, Revision};
 
 use crate::ask::{ShownPart, part};
 use crate::reading::{ReadSpan, Reading};
-use crate::transcript::Transcript;
+use crate::transcript::{GoneBytes, GoneKind, Transcript};
 
 /// Whether secrets are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,12 +65,12 @@ pub fn bytes(archive: &Archive, span: &BoundSpan) -> Result<Vec<u8>> {
     Ok(parts.concat())
 }
 
-fn revision(archive: &Archive, location: &Location) -> Result<Revision> {
+pub(crate) fn revision(archive: &Archive, location: &Location) -> Result<Revision> {
     let found = archive.revision(location.revision)?;
     found.ok_or_else(|| Error::not_found(format!("revision {} is not in this archive", location.revision)))
 }
 
-fn location(span: &BoundSpan) -> Result<&Location> {
+pub(crate) fn location(span: &BoundSpan) -> Result<&Location> {
     span.location.as_ref().ok_or_else(|| {
         let why = span
             .waiver
@@ -88,7 +88,7 @@ fn location(span: &BoundSpan) -> Result<&Location> {
 pub struct Shower<'a> {
     archive: &'a Archive,
     format: String,
-    sources: BTreeMap<RevisionId, Transcript>,
+    sources: BTreeMap<RevisionId, (Transcript, Vec<GoneBytes>)>,
 }
 
 impl<'a> Shower<'a> {
@@ -102,7 +102,7 @@ impl<'a> Shower<'a> {
     /// # Errors
     /// As [`bytes`].
     pub fn text(&mut self, span: &BoundSpan, reveal: Reveal) -> Result<String> {
-        self.read(span, |_, found| render(found, reveal))
+        self.read(span, |_, found, cuts| told(render(found, reveal), cuts))
     }
 
     /// The parts of a span, secrets hidden wherever in its source they were found.
@@ -110,7 +110,7 @@ impl<'a> Shower<'a> {
     /// # Errors
     /// As [`bytes`].
     pub fn parts(&mut self, span: &BoundSpan) -> Result<Vec<ShownPart>> {
-        self.read(span, |reading, found| {
+        self.read(span, |reading, found, cuts| {
             let secrets = secrets(reading);
             let blocks = found.content.blocks.iter();
             blocks
@@ -119,25 +119,41 @@ impl<'a> Shower<'a> {
                     for secret in &secrets {
                         own.text = own.text.replace(secret, "[masked]");
                     }
+                    own.text = told(own.text, cuts);
                     own
                 })
                 .collect()
         })
     }
 
-    /// Hands the span that stands where `span` was bound to `run`.
-    fn read<T>(&mut self, span: &BoundSpan, run: impl FnOnce(&Reading<'_>, &ReadSpan<'_>) -> T) -> Result<T> {
+    /// Hands the span that stands where `span` was bound to `run`, with what was taken out of it by order.
+    fn read<T>(
+        &mut self,
+        span: &BoundSpan,
+        run: impl FnOnce(&Reading<'_>, &ReadSpan<'_>, &[&str]) -> T,
+    ) -> Result<T> {
         // The bytes are verified first: what is decoded below is what was bound.
-        bytes(self.archive, span)?;
+        let verified = bytes(self.archive, span);
         let location = location(span)?;
         if !self.sources.contains_key(&location.revision) {
             let revision = revision(self.archive, location)?;
-            let (bytes, _) = crate::custody::restore(self.archive, &revision)?;
-            let transcript = Transcript::from_bytes("original", bytes, Some(&self.format))?;
-            self.sources.insert(location.revision, transcript);
+            let (bytes, gone) = crate::custody::restore(self.archive, &revision)?;
+            let transcript = Transcript::from_bytes("original", bytes, Some(&self.format));
+            let transcript = match (transcript, &verified) {
+                (Ok(transcript), _) => transcript,
+                (Err(_), Err(_)) => return verified.and_then(|_| Err(Error::bug("it is read"))),
+                (Err(error), Ok(_)) => return Err(error),
+            };
+            self.sources.insert(location.revision, (transcript, gone));
         }
         let missing = || Error::bug(format!("span #{} is not where it was bound", span.ordinal));
-        let transcript = self.sources.get(&location.revision).ok_or_else(missing)?;
+        let (transcript, gone) = self.sources.get(&location.revision).ok_or_else(missing)?;
+        let own: Vec<&GoneBytes> = gone.iter().filter(|part| location.ranges.overlaps(part.range)).collect();
+        if let Err(error) = verified
+            && (own.is_empty() || own.iter().any(|part| part.kind == GoneKind::Piece))
+        {
+            return Err(error);
+        }
         let reading = Reading::of(transcript)?;
         let start = location.ranges.start();
         let found = reading
@@ -145,8 +161,30 @@ impl<'a> Shower<'a> {
             .iter()
             .find(|span| span.content.span.ranges.start() == start)
             .ok_or_else(missing)?;
-        Ok(run(&reading, found))
+        Ok(run(&reading, found, &own.iter().map(|part| part.why.as_str()).collect::<Vec<_>>()))
     }
+}
+
+/// `text` with what is said of each cut in its place.
+fn told(text: String, cuts: &[&str]) -> String {
+    let fill = char::from(REDACTED_BYTE);
+    if cuts.is_empty() {
+        return text;
+    }
+    let mut told = String::with_capacity(text.len());
+    let mut cuts = cuts.iter();
+    let mut last = None;
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char != fill {
+            told.push(char);
+            continue;
+        }
+        while chars.next_if_eq(&fill).is_some() {}
+        last = cuts.next().or(last);
+        told.extend(["[", last.map_or("redacted", |words| words), "]"]);
+    }
+    told
 }
 
 /// Secrets of fewer bytes would be met by chance.

@@ -164,6 +164,28 @@ pub struct SessionFiles {
     pub outputs: Vec<Output>,
     /// Items that are not where the envelope says.
     pub missing: Vec<MissingItem>,
+    /// Bytes of the main transcript that the archive has no more, where it comes from there.
+    pub gone: Vec<GoneBytes>,
+}
+
+/// Bytes of a state of a source that the archive cannot give back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoneBytes {
+    /// Which bytes of the source.
+    pub range: ByteRange,
+    /// Whether they are a piece as a whole.
+    pub kind: GoneKind,
+    /// Why.
+    pub why: String,
+}
+
+/// What the archive cannot give back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GoneKind {
+    /// A piece: it was deleted, is damaged, or missing.
+    Piece,
+    /// Bytes of a piece that were taken out by order.
+    Cut,
 }
 
 /// The full output of a call, stored in a side file.
@@ -207,7 +229,7 @@ impl SessionFiles {
 
     /// A session of one transcript alone.
     pub fn of(main: Transcript) -> Self {
-        Self { main, children: Vec::new(), outputs: Vec::new(), missing: Vec::new() }
+        Self { main, children: Vec::new(), outputs: Vec::new(), missing: Vec::new(), gone: Vec::new() }
     }
 
     fn find_items(&mut self, root: &Path) {

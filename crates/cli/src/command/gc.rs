@@ -24,6 +24,9 @@ pub(super) fn run(args: &Args, own: &GcArgs) -> Result<End> {
         return Err(Error::refused("deleting needs --i-may-delete, or a policy with may-delete = true"));
     }
     let gone = plan.act(&archive, own.today.as_deref())?;
+    if !gone.is_empty() || archive.purge_is_due()? {
+        super::tell_cleared(archive.purge());
+    }
     print(args, &plan, Some((gone.len(), gone.iter().map(|piece| piece.len).sum())))
 }
 

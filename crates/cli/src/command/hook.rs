@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use strongroom::answer::{Strictness, render_text};
-use strongroom::archive::{Archive, Relation, StoredSource};
+use strongroom::archive::{Archive, Relation, StoredSource, Secret};
 use strongroom::ask::open as open_session;
 use strongroom::ask::{Asked, TOLD_FIRST};
 use strongroom::card::{Card, CardOptions};
@@ -29,7 +29,7 @@ use strongroom::{Error, Result};
 
 use crate::args::{Args, HookArgs, OnFailureArg};
 use crate::exit::End;
-use crate::{clock, out, place};
+use crate::{clock, out, place, secret};
 use bounded::{Reached, within};
 use event::Event;
 use payload::{Payload, Place};
@@ -44,7 +44,14 @@ const ANSWER_CHARS_MAX: usize = 2_000;
 
 /// Whether the words typed, the program's name first, call this command.
 pub(crate) fn is_hook(words: &[OsString]) -> bool {
-    const WITH_VALUE: &[&str] = &["--dir", "--policy", "--installed-by"];
+    const WITH_VALUE: &[&str] = &[
+        "--dir",
+        "--policy",
+        "--installed-by",
+        "--key-file",
+        "--passphrase-file",
+        "--passphrase-command",
+    ];
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
         let word = word.to_string_lossy();
@@ -119,6 +126,7 @@ struct Hook<'a> {
 #[derive(Debug, Clone)]
 struct Setting {
     dir: PathBuf,
+    secret: Option<Secret>,
     policy: Policy,
     transcript: PathBuf,
     now: Timestamp,
@@ -144,7 +152,8 @@ impl<'a> Hook<'a> {
             Place::Unsaid => return Err(Error::invalid_input("the payload names no transcript_path")),
         };
         let dir = place::archive_dir(args)?;
-        let setting = Setting { dir, policy: super::policy(args)?, transcript, now: clock::now() };
+        let (policy, secret) = (super::policy(args)?, secret::of(args)?);
+        let setting = Setting { dir, secret, policy, transcript, now: clock::now() };
         Ok(Some(Self { own, event, payload, setting }))
     }
 
@@ -243,7 +252,7 @@ impl<'a> Hook<'a> {
         let Some(query) = asks.query else { return Reply::context(self.event, self.setting.hint()) };
         let setting = self.setting.clone();
         let answer = within(self.deadline() * ANSWER_TENTHS / 10, move |_| {
-            let archive = place::open_dir_for_reading(&setting.dir)?;
+            let archive = place::open_dir_for_reading(&setting.dir, setting.secret.clone())?;
             let mut asked = Asked::default();
             asked.add(setting.open(archive.as_ref())?, archive.as_ref())?;
             asked.answer(&query, super::options(archive.as_ref(), Strictness::Assume))
@@ -262,7 +271,7 @@ impl<'a> Hook<'a> {
 impl Setting {
     /// Imports the session, and the summary that the agent has made of it.
     fn keep(&self, summary: Option<&str>, reached: &Reached) -> Result<()> {
-        let archive = place::open_dir_for_writing(&self.dir)?;
+        let archive = place::open_dir_for_writing(&self.dir, self.secret.clone())?;
         let options = ImportOptions { policy: &self.policy, now: self.now, recheck: Recheck::Trust };
         let mut lost = None;
         import_session(&archive, &self.transcript, options, &mut |step| {
@@ -315,7 +324,7 @@ impl Setting {
 
     /// What the archive has of the transcript.
     fn stored(&self) -> Option<StoredSource> {
-        let archive = place::open_dir_for_reading(&self.dir).ok()??;
+        let archive = place::open_dir_for_reading(&self.dir, self.secret.clone()).ok()??;
         archive.source_by_name(&name_of(&self.transcript)).ok()?
     }
 
@@ -330,7 +339,7 @@ impl Setting {
     }
 
     fn card(&self, budget: Tokens, opening: Vec<String>) -> Result<Card> {
-        let archive = place::open_dir_for_reading(&self.dir).unwrap_or_default();
+        let archive = place::open_dir_for_reading(&self.dir, self.secret.clone()).unwrap_or_default();
         let ask = super::options(archive.as_ref(), Strictness::Assume);
         let options = CardOptions { ask, budget, opening, closing: vec![self.how_to_ask()] };
         Card::of(self.open(archive.as_ref())?, archive.as_ref(), &options)

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use strongroom::archive::Secret;
 use strongroom::archive::note::{PrivateKey, PublicKey};
 use strongroom::files::io_error;
 use strongroom::{Error, Result};
@@ -21,6 +22,17 @@ pub(super) fn make(args: &Args, path: &Path, name: &str) -> Result<PrivateKey> {
     write_new(path, &key.secret_text(), 0o600)?;
     write_new(&public_path(path), &format!("{}\n", key.public()), 0o644)?;
     Ok(key)
+}
+
+/// Makes a key file for an encrypted archive, which its owner alone may read.
+///
+/// # Errors
+/// As [`make`].
+pub(super) fn make_key_file(args: &Args, path: &Path) -> Result<Secret> {
+    check_outside(args, path)?;
+    let (secret, text) = Secret::generate()?;
+    write_new(path, &text, 0o600)?;
+    Ok(secret)
 }
 
 /// Where the public half of the key in `path` stands.

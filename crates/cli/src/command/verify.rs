@@ -89,7 +89,8 @@ fn print_json(
     let body = serde_json::json!({
         "schema": 1, "pieces": report.pieces, "bytes_read": report.bytes_read,
         "checkpoint": report.checkpoint.as_ref().map(ToString::to_string),
-        "problems": problems, "caveat": report.caveat(),
+        "problems": problems, "caveat": report.caveat(), "erased": report.erased, "redacted": report.redacted,
+        "purge_is_due": report.purge_is_due,
         "sources": elsewhere.iter().map(|(name, state)| serde_json::json!({ "source": name, "file": word(*state) }))
             .collect::<Vec<_>>(),
         "since": since.map(|since| serde_json::json!({
@@ -125,6 +126,17 @@ fn print_words(report: &Report, since: Option<&Since>, read_data: bool) -> Resul
     }
     if let Some(checkpoint) = report.checkpoint {
         out::line(&checkpoint.to_string())?;
+    }
+    if report.erased > 0 {
+        out::line(&format!("{} pieces were erased by order", report.erased))?;
+    }
+    if report.redacted > 0 {
+        out::line(&format!("{} pieces have lost bytes by order", report.redacted))?;
+    }
+    if report.purge_is_due {
+        out::warning(
+            "what was erased may still stand in free pages or in the log: strongroom gc --act clears them",
+        );
     }
     report.caveat().iter().for_each(|caveat| out::note(caveat));
     Ok(())

@@ -38,6 +38,7 @@ impl House {
             roots: vec![self.dir.path().join("sessions")],
             custody: Custody::All,
             usual: Usual::Project(Path::new(PROJECT).to_owned()),
+            secret: None,
         })
     }
 }

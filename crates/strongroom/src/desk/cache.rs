@@ -147,7 +147,9 @@ impl Ready {
         let journal = journal(archive);
         let mut asked = Asked::default();
         asked.add(files, archive)?;
-        let leaning = if asked.holds_summaries() { journal } else { Leaning::None };
+        // What came from the archive may have been erased there since.
+        let leans = asked.holds_summaries() || matches!(origin, Origin::Revision(_));
+        let leaning = if leans { journal } else { Leaning::None };
         Ok(Self { asked: Arc::new(asked), origin, side_items, leaning, bytes: session.bytes, used })
     }
 }
@@ -167,9 +169,9 @@ fn from_archive(session: &Session, archive: Option<&Archive>) -> Result<(Session
     let gone = || Error::not_found(format!("{} is not in this archive", session.name));
     let (archive, source) = archive.zip(session.custody.as_ref()).ok_or_else(gone)?;
     let revision = archive.latest_revision(source.meta.id)?.ok_or_else(gone)?;
-    let (bytes, _) = restore(archive, &revision)?;
+    let (bytes, gone) = restore(archive, &revision)?;
     let transcript = Transcript::from_bytes(session.name.clone(), bytes, Some(&source.meta.format))?;
-    Ok((SessionFiles::of(transcript), Origin::Revision(revision.id)))
+    Ok((SessionFiles { gone, ..SessionFiles::of(transcript) }, Origin::Revision(revision.id)))
 }
 
 /// The archive's journal now.
@@ -221,6 +223,7 @@ mod tests {
             roots: vec![dir.path().to_owned()],
             custody: Custody::All,
             usual: Usual::Everything,
+            secret: None,
         };
         let (catalog, cache) = (Catalog::default(), Cache::default());
         let ready = || {
