@@ -274,6 +274,9 @@ fn create(place: &Place, secret: Option<&Secret>) -> Result<()> {
         lock.iter().try_for_each(|lock| catalog.put_lock(lock))?;
         catalog.put_identity(id, &key)?;
         catalog.journal(&Entry::Created(id))?;
+        if let Some(lock) = &lock {
+            catalog.journal(&Entry::Encrypted { stamp: lock.stamp })?;
+        }
         Ok(())
     });
     if filled.is_err() {

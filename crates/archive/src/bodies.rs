@@ -74,7 +74,9 @@ fn redacted(catalog: Catalog<'_>, id: PieceId, stored: &[u8]) -> Outcome<(Vec<u8
     let (leaf, encoded) = stored.split_first_chunk().ok_or_else(|| damaged("it ends too early"))?;
     let bytes = decode(encoded, PIECE_BYTES_MAX).map_err(|why| damaged(&why))?;
     match catalog.entry(u64::from_be_bytes(*leaf))? {
-        Entry::Redacted(RedactedPiece { piece, rest, cuts }) if piece == id && rest == PieceId::of(&bytes) => {
+        Entry::Redacted(RedactedPiece { piece, rest, cuts })
+            if piece == id && rest == PieceId::of(&bytes) =>
+        {
             Ok((bytes, cuts))
         }
         _ => Err(damaged("the journal does not know it").into()),

@@ -153,9 +153,8 @@ impl<'c> Catalog<'c> {
 
     /// Every node of the journal: level, number, hash.
     pub(crate) fn nodes(self) -> Outcome<Vec<(u32, u64, Digest)>> {
-        let places = rows(self.connection, sql::NODES, [self.archive], |row| {
-            Ok((u32_of(row, 0)?, u64_of(row, 1)?))
-        })?;
+        let places =
+            rows(self.connection, sql::NODES, [self.archive], |row| Ok((u32_of(row, 0)?, u64_of(row, 1)?)))?;
         let node = |(level, no)| {
             let hash = self.tree().node_at(level, no)?;
             Ok((level, no, hash.ok_or_else(|| Error::corrupt("a node of the journal is missing"))?))
@@ -208,8 +207,9 @@ impl<'c> Catalog<'c> {
             row(self.connection, sql::LAST_TIME, [self.archive], |row| Ok(row.get::<_, Option<i64>>(0)?))?;
         let mut last = found.flatten();
         if self.version >= sql::VERSION_OF_ORDERS {
-            let order =
-                row(self.connection, sql::LAST_ERASURE, [self.archive], |row| Ok(row.get::<_, Option<i64>>(0)?))?;
+            let order = row(self.connection, sql::LAST_ERASURE, [self.archive], |row| {
+                Ok(row.get::<_, Option<i64>>(0)?)
+            })?;
             last = last.max(order.flatten());
         }
         Ok(last.map(Timestamp::from_ms))

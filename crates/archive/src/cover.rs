@@ -125,9 +125,9 @@ impl Cover {
 
     pub(crate) fn get_digest(&self, cell: Cell, place: &[u8], stored: Vec<u8>) -> Result<Digest> {
         let bytes = self.get(cell, place, stored)?;
-        let bytes: [u8; 32] = bytes
-            .try_into()
-            .map_err(|_| Error::corrupt("a row of the archive cannot be read: a digest has another length"))?;
+        let bytes: [u8; 32] = bytes.try_into().map_err(|_| {
+            Error::corrupt("a row of the archive cannot be read: a digest has another length")
+        })?;
         Ok(Digest::from_bytes(bytes))
     }
 

@@ -116,9 +116,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn source(&self, id: SourceId) -> Result<Option<StoredSource>> {
-        self.look(|catalog| {
-            catalog.source(id)?.map_or(Ok(None), |(meta, _)| stored(catalog, meta))
-        })
+        self.look(|catalog| catalog.source(id)?.map_or(Ok(None), |(meta, _)| stored(catalog, meta)))
     }
 
     /// The source of this name; of several, the one imported last.
@@ -126,9 +124,7 @@ impl Archive {
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn source_by_name(&self, name: &str) -> Result<Option<StoredSource>> {
-        self.look(|catalog| {
-            catalog.source_named(name)?.map_or(Ok(None), |meta| stored(catalog, meta))
-        })
+        self.look(|catalog| catalog.source_named(name)?.map_or(Ok(None), |meta| stored(catalog, meta)))
     }
 
     /// All sources, by name.

@@ -193,7 +193,8 @@ impl Database {
         patiently(|| {
             let attempt = self.connected(&mut writer, Role::Writer).and_then(|connection| {
                 let bytes: i64 = connection.query_row(sql::READ_BYTES, [], |row| row.get(0))?;
-                let keep_in = if bytes > VACUUM_MEMORY_BYTES_MAX { sql::TEMP_IN_FILES } else { sql::TEMP_IN_MEMORY };
+                let keep_in =
+                    if bytes > VACUUM_MEMORY_BYTES_MAX { sql::TEMP_IN_FILES } else { sql::TEMP_IN_MEMORY };
                 connection.execute_batch(keep_in)?;
                 connection.execute_batch(sql::VACUUM)?;
                 Ok(connection.execute_batch(sql::TEMP_IN_MEMORY)?)

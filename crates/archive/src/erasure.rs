@@ -143,7 +143,8 @@ impl Archive {
 
     fn shred(&self, catalog: Catalog<'_>, reach: &Reach, taken: &Taken, order: &Order) -> Outcome<()> {
         let pieces: Vec<[u8; 32]> = reach.pieces.iter().map(|piece| self.tombstone(piece.id)).collect();
-        let sources: Vec<[u8; 32]> = taken.sources.iter().map(|source| self.source_tombstone(*source)).collect();
+        let sources: Vec<[u8; 32]> =
+            taken.sources.iter().map(|source| self.source_tombstone(*source)).collect();
         for piece in &reach.pieces {
             catalog.remove_piece(piece.id)?;
         }

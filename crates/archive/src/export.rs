@@ -104,7 +104,9 @@ fn check(loaded: Loaded, id: PieceId, len: u64, it: &str) -> Result<Vec<u8>> {
         Loaded::Found(bytes) => Ok(bytes),
         Loaded::Missing => Err(Error::corrupt(format!("{it} is missing from the archive"))),
         Loaded::Expired { at, reason } => Err(Error::expired(format!("{it} {}", expired_words(at, &reason)))),
-        Loaded::Erased { at, reason } => Err(Error::expired(format!("{it} was {}", erased_words(at, &reason)))),
+        Loaded::Erased { at, reason } => {
+            Err(Error::expired(format!("{it} was {}", erased_words(at, &reason))))
+        }
         Loaded::Redacted(redacted) => Err(Error::expired(format!("{it}: {}", redacted.words()))),
         Loaded::Damaged(why) => Err(Error::corrupt(format!("{it} is damaged: {why}"))),
     }

@@ -182,7 +182,8 @@ fn stretched(words: &[u8], salt: &[u8], (memory_kib, passes, lanes): (u32, u32, 
     if memory_kib > MEMORY_KIB_MAX || passes > PASSES_MAX || lanes > LANES_MAX {
         return Err(Error::corrupt("the archive's lock asks for more work than any lock of ours"));
     }
-    let unusable = |error: argon2::Error| Error::corrupt(format!("the archive's lock cannot be used: {error}"));
+    let unusable =
+        |error: argon2::Error| Error::corrupt(format!("the archive's lock cannot be used: {error}"));
     let params = Params::new(memory_kib, passes, lanes, Some(KEY_BYTES)).map_err(unusable)?;
     let mut key = Zeroizing::new([0; KEY_BYTES]);
     let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -203,10 +204,7 @@ mod tests {
         let (file, text) = Secret::generate().unwrap();
         let words = Secret::passphrase(b"correct horse\r\n".to_vec()).unwrap();
         let master = Key::random().unwrap();
-        let others = [
-            Secret::generate().unwrap().0,
-            Secret::passphrase(b"correct horsf".to_vec()).unwrap(),
-        ];
+        let others = [Secret::generate().unwrap().0, Secret::passphrase(b"correct horsf".to_vec()).unwrap()];
         for (secret, again) in [
             (&file, Secret::key_file(&text).unwrap()),
             (&words, Secret::passphrase(b"correct horse".to_vec()).unwrap()),

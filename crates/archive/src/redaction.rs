@@ -118,7 +118,11 @@ fn mark(order: &Order) -> String {
 }
 
 /// The sources that hold the pieces, none of which may be held.
-fn check_pieces(catalog: Catalog<'_>, taken: &Taken, held: &BTreeSet<SourceId>) -> Outcome<BTreeSet<SourceId>> {
+fn check_pieces(
+    catalog: Catalog<'_>,
+    taken: &Taken,
+    held: &BTreeSet<SourceId>,
+) -> Outcome<BTreeSet<SourceId>> {
     let mut reach = Reach::default();
     for &id in taken.pieces.keys() {
         let missing = || Error::not_found(format!("piece {id} is not in the archive"));

@@ -110,11 +110,9 @@ impl Registry for Archive {
         }
         let body = Encoder::new(self.level)?.encode(&bytes);
         let hash = Digest::of(&bytes);
-        self.change(|catalog| {
-            match record_of(catalog, record.tag)? {
-                None => bind_first(catalog, record, hash, &body),
-                Some(known) => bind_again(catalog, record, (hash, &body), &known),
-            }
+        self.change(|catalog| match record_of(catalog, record.tag)? {
+            None => bind_first(catalog, record, hash, &body),
+            Some(known) => bind_again(catalog, record, (hash, &body), &known),
         })
     }
 
@@ -145,9 +143,7 @@ impl Registry for Archive {
     }
 
     fn revision(&self, id: RevisionId) -> Result<Option<Revision>> {
-        self.look(|catalog| {
-            catalog.revision(id)?.map(|row| revision_of(catalog, &row)).transpose()
-        })
+        self.look(|catalog| catalog.revision(id)?.map(|row| revision_of(catalog, &row)).transpose())
     }
 }
 

@@ -93,7 +93,8 @@ impl Key {
 
 /// Parts, each prefixed by its length, so that no two lists are spelled alike.
 fn spelled(parts: &[&[u8]]) -> Vec<u8> {
-    let prefixed = |part: &&[u8]| [&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes(), *part].concat();
+    let prefixed =
+        |part: &&[u8]| [&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes(), *part].concat();
     parts.iter().flat_map(prefixed).collect()
 }
 

@@ -46,8 +46,7 @@ pub(crate) const CONNECT_READER: &str = "PRAGMA query_only = ON;";
 pub(crate) const READ_APPLICATION_ID: &str = "PRAGMA application_id";
 pub(crate) const READ_FORMAT_VERSION: &str = "PRAGMA user_version";
 pub(crate) const READ_PAGE_BYTES: &str = "PRAGMA page_size";
-pub(crate) const READ_BYTES: &str =
-    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+pub(crate) const READ_BYTES: &str = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
 pub(crate) const VACUUM: &str = "VACUUM";
 pub(crate) const TEMP_IN_FILES: &str = "PRAGMA temp_store = FILE";
 pub(crate) const TEMP_IN_MEMORY: &str = "PRAGMA temp_store = MEMORY";

@@ -371,8 +371,8 @@ impl<'c> Inspection<'c> {
         let checks = [
             ("the holds", self.catalog.holds()? == self.ledger.holds),
             ("the links of sessions", self.catalog.session_links()? == self.ledger.links),
-            ("what was erased by order", self.catalog.erasures()? == self.ledger.orders),
-            ("the lock", self.catalog.stamp()? == self.ledger.stamp),
+            ("the erasures by order", self.catalog.erasures()? == self.ledger.orders),
+            ("the marks of the lock", self.catalog.stamp()? == self.ledger.stamp),
             (
                 "the tombstones",
                 self.catalog.tombstones()?.into_iter().eq(std::mem::take(&mut self.ledger.tombstones)),

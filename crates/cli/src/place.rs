@@ -75,7 +75,10 @@ pub(crate) fn open_dir_for_writing(dir: &Path, secret: Option<Secret>) -> Result
     let expects_encryption = secret.is_some();
     let archive = open(dir, Mode::CreateIfMissing, secret).map_err(|error| named(error, dir))?;
     if expects_encryption && !archive.is_encrypted() {
-        out::warning(&format!("the archive in {} is not encrypted; strongroom encrypt does it", dir.display()));
+        out::warning(&format!(
+            "the archive in {} is not encrypted; strongroom encrypt does it",
+            dir.display()
+        ));
     }
     Ok(archive)
 }

@@ -323,7 +323,11 @@ mod tests {
         assert_eq!(cuts(2, 4), [(ids[0], ByteRange::new(4, 5)), (ids[0], ByteRange::new(8, 9))]);
         assert_eq!(
             cuts(4, 19),
-            [(ids[0], ByteRange::new(9, 10)), (ids[1], ByteRange::new(0, 10)), (ids[2], ByteRange::new(0, 4))]
+            [
+                (ids[0], ByteRange::new(9, 10)),
+                (ids[1], ByteRange::new(0, 10)),
+                (ids[2], ByteRange::new(0, 4))
+            ]
         );
     }
 

@@ -141,7 +141,12 @@ fn has_ended(retention: Retention, now: Timestamp) -> bool {
     matches!(retention, Retention::Until(until) if until <= now)
 }
 
-pub(crate) fn hold_of(archive: &Archive, policy: &Policy, source: SourceId, name: &str) -> Result<Option<String>> {
+pub(crate) fn hold_of(
+    archive: &Archive,
+    policy: &Policy,
+    source: SourceId,
+    name: &str,
+) -> Result<Option<String>> {
     let own = archive.held(source)?;
     let by_policy = policy.demand(name)?.hold.map(|reason| format!("policy: {reason}"));
     Ok(own.or(by_policy))

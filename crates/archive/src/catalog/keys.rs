@@ -43,11 +43,9 @@ impl Catalog<'_> {
         }
         row(self.connection, sql::LOCK_GET, [self.archive], |row| {
             let method = match row.get::<_, i64>(1)? {
-                PASSPHRASE => Method::Passphrase {
-                    memory_kib: row.get(3)?,
-                    passes: row.get(4)?,
-                    lanes: row.get(5)?,
-                },
+                PASSPHRASE => {
+                    Method::Passphrase { memory_kib: row.get(3)?, passes: row.get(4)?, lanes: row.get(5)? }
+                }
                 KEY_FILE => Method::KeyFile,
                 other => return Err(Error::corrupt(format!("{other} is no kind of lock")).into()),
             };
@@ -91,9 +89,9 @@ impl Catalog<'_> {
     /// Seals the key of a piece for a source.
     fn wrap(self, piece: PieceId, source: SourceId, key: &Key, wraps: &Key) -> Outcome<()> {
         let own = self.source_key_or_new(source, wraps)?;
-        let wrapped = own.seal(&[WRAP_DOMAIN, piece.digest().as_bytes(), source.digest().as_bytes()], key.bytes())?;
-        let (id, source) =
-            (self.id(Cell::Piece, piece.digest())?, self.id(Cell::Source, source.digest())?);
+        let wrapped =
+            own.seal(&[WRAP_DOMAIN, piece.digest().as_bytes(), source.digest().as_bytes()], key.bytes())?;
+        let (id, source) = (self.id(Cell::Piece, piece.digest())?, self.id(Cell::Source, source.digest())?);
         run(self.connection, sql::PIECE_KEY_PUT, params![self.archive, id, source, wrapped])?;
         Ok(())
     }
@@ -110,9 +108,10 @@ impl Catalog<'_> {
     fn piece_key(self, piece: PieceId, wraps: &Key) -> Outcome<Result<Key, String>> {
         let mut why = "its key is not in the archive".to_owned();
         for (source, wrapped) in self.wrapped(piece)? {
-            let opened = self
-                .source_key(source, wraps)?
-                .and_then(|own| own.open(&[WRAP_DOMAIN, piece.digest().as_bytes(), source.digest().as_bytes()], &wrapped).map(Zeroizing::new));
+            let opened = self.source_key(source, wraps)?.and_then(|own| {
+                own.open(&[WRAP_DOMAIN, piece.digest().as_bytes(), source.digest().as_bytes()], &wrapped)
+                    .map(Zeroizing::new)
+            });
             if let Some(key) = opened.and_then(|key| Key::read(&key)) {
                 return Ok(Ok(key));
             }

@@ -23,10 +23,15 @@ pub(crate) struct PieceRow {
 
 impl Catalog<'_> {
     pub(crate) fn piece(self, id: PieceId) -> Outcome<Option<PieceRow>> {
-        row(self.connection, sql::PIECE_GET, params![self.archive, self.id(Cell::Piece, id.digest())?], |row| {
-            let tier = if row.get::<_, i64>(3)? == 0 { Tier::Hot } else { Tier::Cold };
-            Ok(PieceRow { len: u64_of(row, 0)?, retention: retention_of(row, 1)?, tier })
-        })
+        row(
+            self.connection,
+            sql::PIECE_GET,
+            params![self.archive, self.id(Cell::Piece, id.digest())?],
+            |row| {
+                let tier = if row.get::<_, i64>(3)? == 0 { Tier::Hot } else { Tier::Cold };
+                Ok(PieceRow { len: u64_of(row, 0)?, retention: retention_of(row, 1)?, tier })
+            },
+        )
     }
 
     pub(crate) fn put_piece(self, id: PieceId, len: u64, retention: Retention) -> Outcome<()> {

@@ -151,7 +151,8 @@ fn nor_does_one_without_a_log() {
 
 #[test]
 fn encrypting_erasing_and_redacting_leave_before_or_after() {
-    let acts = [Act::Open, Act::Import, Act::Lend, Act::Bind, Act::Encrypt, Act::Redact, Act::Erase, Act::Store];
+    let acts =
+        [Act::Open, Act::Import, Act::Lend, Act::Bind, Act::Encrypt, Act::Redact, Act::Erase, Act::Store];
     let tally = cut(3, &record(3, &acts, None), 60);
     assert_eq!(tally.broken, Vec::<String>::new());
     assert!(tally.faults > 0 && tally.at_risk > 0, "{tally:?}");

@@ -6,6 +6,10 @@ mod custody;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod encryption;
+#[cfg(test)]
+mod erasure;
+#[cfg(test)]
 mod expiry;
 #[cfg(test)]
 mod fixture;

@@ -24,7 +24,9 @@ pub(super) fn run(args: &Args, own: &EncryptArgs) -> Result<End> {
         (true, Some(old), Some(new)) => {
             archive.change_lock(&old, &new)?;
             super::tell_cleared(archive.purge());
-            out::note("the archive opens with the new secret; a copy made before still opens with the old one");
+            out::note(
+                "the archive opens with the new secret; a copy made before still opens with the old one",
+            );
         }
         (true, _, _) => {
             super::tell_cleared(archive.purge());
@@ -51,6 +53,8 @@ fn encrypt(args: &Args, archive: &Archive, wanted: Secret) -> Result<()> {
     let again = place::open_dir_for_writing(&place::archive_dir(args)?, Some(wanted))?;
     super::tell_cleared(again.purge());
     out::note("the archive is encrypted; copies and backups made before are not");
-    out::hint("name the secret in $STRONGROOM_KEY_FILE, $STRONGROOM_PASSPHRASE_FILE or $STRONGROOM_PASSPHRASE_COMMAND, for hooks too");
+    out::hint(
+        "name the secret in $STRONGROOM_KEY_FILE, $STRONGROOM_PASSPHRASE_FILE or $STRONGROOM_PASSPHRASE_COMMAND, for hooks too",
+    );
     Ok(())
 }

@@ -41,11 +41,13 @@ fn subjects(archive: &Archive, own: &EraseArgs) -> Result<Vec<Subject>> {
 /// Prints the plan, and whether it was done.
 fn print(args: &Args, plan: &Plan, done: Option<&Order>) -> Result<End> {
     let reach = &plan.reach;
-    let bytes = |pieces: &[strongroom::retention::PieceTerm]| pieces.iter().map(|piece| piece.len).sum::<u64>();
+    let bytes =
+        |pieces: &[strongroom::retention::PieceTerm]| pieces.iter().map(|piece| piece.len).sum::<u64>();
     if args.json {
         let of = |pieces: &[_]| json!({ "pieces": pieces.len(), "bytes": bytes(pieces) });
         let pair = |(name, words): &(String, String)| json!({ "name": name, "reason": words });
-        let related = plan.related.iter().map(|(source, how)| json!({ "name": source.meta.name, "how": how }));
+        let related =
+            plan.related.iter().map(|(source, how)| json!({ "name": source.meta.name, "how": how }));
         let body = json!({
             "schema": 1, "erased": done.is_some(), "goes": of(&reach.pieces), "stays": of(&reach.shared),
             "records": reach.records.len(), "sources": plan.sources,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use strongroom::answer::{Strictness, render_text};
-use strongroom::archive::{Archive, Relation, StoredSource, Secret};
+use strongroom::archive::{Archive, Relation, Secret, StoredSource};
 use strongroom::ask::open as open_session;
 use strongroom::ask::{Asked, TOLD_FIRST};
 use strongroom::card::{Card, CardOptions};
@@ -44,14 +44,8 @@ const ANSWER_CHARS_MAX: usize = 2_000;
 
 /// Whether the words typed, the program's name first, call this command.
 pub(crate) fn is_hook(words: &[OsString]) -> bool {
-    const WITH_VALUE: &[&str] = &[
-        "--dir",
-        "--policy",
-        "--installed-by",
-        "--key-file",
-        "--passphrase-file",
-        "--passphrase-command",
-    ];
+    const WITH_VALUE: &[&str] =
+        &["--dir", "--policy", "--installed-by", "--key-file", "--passphrase-file", "--passphrase-command"];
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
         let word = word.to_string_lossy();

@@ -49,8 +49,8 @@ fn which(own: &RedactArgs) -> Result<Which> {
         }
         (None, Some("-")) => {
             let bytes = read_all(&mut std::io::stdin().lock())?;
-            let text = String::from_utf8(bytes)
-                .map_err(|_| Error::invalid_input("standard input holds no text"))?;
+            let text =
+                String::from_utf8(bytes).map_err(|_| Error::invalid_input("standard input holds no text"))?;
             Ok(Which::Text(text.strip_suffix('\n').unwrap_or(&text).to_owned()))
         }
         (None, Some(text)) => Ok(Which::Text(text.to_owned())),
@@ -59,9 +59,8 @@ fn which(own: &RedactArgs) -> Result<Which> {
 }
 
 fn print(args: &Args, (receipt, bytes): (&Receipt, u64), names: &[String]) -> Result<End> {
-    let key = receipt.key.iter().try_fold(String::new(), |mut hex, byte| {
-        write!(hex, "{byte:02x}").map(|()| hex)
-    });
+    let key =
+        receipt.key.iter().try_fold(String::new(), |mut hex, byte| write!(hex, "{byte:02x}").map(|()| hex));
     let key = key.map_err(|error| Error::bug("a key is no text").caused_by(error))?;
     let cuts: Vec<_> = receipt
         .cuts
@@ -87,6 +86,8 @@ fn print(args: &Args, (receipt, bytes): (&Receipt, u64), names: &[String]) -> Re
         out::line(&format!("piece {piece} {}..{}: {commitment}", range.start(), range.end()))?;
     }
     out::line(&format!("key {key}"))?;
-    out::hint("with this key and the bytes somebody can show later what was taken out; the archive keeps neither");
+    out::hint(
+        "with this key and the bytes somebody can show later what was taken out; the archive keeps neither",
+    );
     Ok(End::Done)
 }

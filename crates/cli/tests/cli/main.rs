@@ -5,6 +5,10 @@ mod bad_input;
 #[cfg(test)]
 mod claims;
 #[cfg(test)]
+mod encryption;
+#[cfg(test)]
+mod erasure;
+#[cfg(test)]
 mod gate;
 #[cfg(test)]
 mod generations;
