@@ -41,6 +41,10 @@ impl Archive {
     ///
     /// # Errors
     /// `InvalidInput` when it is not encrypted, `Unavailable` when `old` does not open it or nothing was changed.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of one lifetime, the closure of any"
+    )]
     pub fn change_lock(&self, old: &Secret, secret: &Secret) -> Result<()> {
         let lock = self.look(|catalog| catalog.lock())?;
         let lock = lock.ok_or_else(|| Error::invalid_input("the archive is not encrypted"))?;

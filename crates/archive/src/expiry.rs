@@ -65,6 +65,10 @@ impl Archive {
     ///
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of one lifetime, the closure of any"
+    )]
     pub fn last_time(&self) -> Result<Option<Timestamp>> {
         self.look(|catalog| catalog.last_time())
     }

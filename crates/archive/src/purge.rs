@@ -4,6 +4,10 @@ use strongroom_core::error::Result;
 
 use crate::archive::Archive;
 
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is of one lifetime, the closure of any"
+)]
 impl Archive {
     /// Whether bytes that were taken away may still stand in free pages or in the log: a run was cut short, or
     /// another process was reading.

@@ -13,6 +13,8 @@ mod gate;
 #[cfg(test)]
 mod generations;
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod home;
 #[cfg(test)]
 mod honest;
