@@ -224,6 +224,7 @@ fn compact_once(file: &Path, archive: &Archive) -> Measured<&'static str> {
         secrets: Secrets::Mask,
         unmet: Unmet::BestEffort,
         purpose: Purpose::File,
+        summariser: None,
     };
     Ok(match compact(&session, Some(archive), &options, &mut |_| {})? {
         Outcome::Compacted(..) => "compacted",

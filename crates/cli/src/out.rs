@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
+pub(crate) use strongroom::source::is_hidden;
 use strongroom::{Error, Result};
 
 /// Writes text, without what could steer a terminal or hide in it. A reader that went away is no failure of ours.
@@ -29,19 +30,6 @@ fn shown(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
-}
-
-/// Whether a character cannot be seen and may change how its neighbours are: all such but line feeds and tabs.
-pub(crate) fn is_hidden(char: char) -> bool {
-    match char {
-        '\n' | '\t' => false,
-        '\u{61c}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}' => true,
-        other => other.is_control(),
-    }
 }
 
 /// Writes bytes that are not text: nothing is stripped.

@@ -3,7 +3,9 @@
 //! A draft is made of our own fixed words, typed numbers, quotes and lists of literals. Nothing else can be written
 //! down, so a summary cannot hold a string, number or id that its originals do not hold. The check proves the quotes:
 //! same text, same speaker, and no negation or condition of the quoted sentence left behind. Of a list it proves that
-//! every string a reader expands from it stands, delimited, where the list says; that is all a list says.
+//! every string a reader expands from it stands, delimited, where the list says; that is all a list says. The one part
+//! that is not made of these is a told sentence, which somebody else wrote: it stands only with a proof of every literal
+//! in it, and stands for no span.
 //!
 //! ```compile_fail
 //! use strongroom_core::{bind::Subject, judge::GatedPlan, summary::Draft, time::Timestamp, vault::Registry};
@@ -22,6 +24,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use crate::digest::{Digest, Tag};
 use crate::evidence::{AtomCounts, Omissions};
@@ -68,7 +71,17 @@ pub enum Part {
     },
     /// Files with what was done with them, written as a list of `path:R2[1..40]E3W`.
     Files(Vec<FileUse>),
+    /// A sentence in the words of somebody who is no summariser of ours.
+    Told {
+        /// The sentence; one line.
+        text: String,
+        /// For each literal of the sentence a place where it stands.
+        proofs: Vec<Literal>,
+    },
 }
+
+/// The longest told sentence, in bytes.
+pub const TOLD_BYTES_MAX: usize = 600;
 
 /// A literal with the place that proves it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,6 +164,7 @@ impl Line {
                 let files: Vec<String> = files.iter().map(FileUse::render).collect();
                 Cow::Owned(list(files.iter().map(String::as_str)))
             }
+            Part::Told { text, .. } => Cow::Borrowed(text.as_str()),
         });
         parts.collect()
     }
@@ -163,6 +177,7 @@ impl Line {
             Part::List(literals) => literals.iter().map(|literal| literal.text.as_str()).collect(),
             Part::Value { key, value } => vec![key.text.as_str(), value.text.as_str()],
             Part::Files(files) => files.iter().map(|file| file.path.text.as_str()).collect(),
+            Part::Told { proofs, .. } => proofs.iter().map(|proof| proof.text.as_str()).collect(),
         })
     }
 }
@@ -192,6 +207,10 @@ pub trait Sources {
 
     /// The atoms of a text, by kind.
     fn count(&self, text: &str) -> AtomCounts;
+
+    /// Where the literals of a sentence stand in it: what must be proved when somebody else wrote it. In bytes, on
+    /// boundaries of characters.
+    fn literals(&self, sentence: &str) -> Vec<Range<usize>>;
 }
 
 /// What is wrong with a draft.
@@ -224,6 +243,15 @@ pub enum SummaryFault {
     NotListed(Literal),
     /// What a reader expands from a list is not what the list holds.
     ListUnreadable,
+    /// A told sentence holds a literal without a proof.
+    NotProved {
+        /// The sentence.
+        sentence: String,
+        /// The literal.
+        literal: String,
+    },
+    /// A told sentence is empty, too long, or could be taken for ours.
+    NotTellable(String),
     /// Text of a transcript begins a line, where only our own words stand.
     BeginsLine,
     /// Fixed words hold a digit: numbers must be typed.
@@ -388,7 +416,8 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn line(&mut self, line: &Line) {
         let first = line.parts.first();
-        if matches!(first, Some(Part::Quote { .. } | Part::List(_) | Part::Value { .. } | Part::Files(_))) {
+        let ours = matches!(first, None | Some(Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..)));
+        if !ours {
             self.faults.push(SummaryFault::BeginsLine);
         }
         for part in &line.parts {
@@ -404,7 +433,22 @@ impl Checker<'_> {
                 Part::List(literals) => self.list(literals),
                 Part::Value { key, value } => self.value(key, value),
                 Part::Files(files) => self.files(files),
+                Part::Told { text, proofs } => self.told(text, proofs),
                 Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..) => {}
+            }
+        }
+    }
+
+    fn told(&mut self, sentence: &str, proofs: &[Literal]) {
+        if sentence.trim().is_empty() || sentence.len() > TOLD_BYTES_MAX || imitates(sentence) || sentence.chars().any(is_hidden) {
+            self.faults.push(SummaryFault::NotTellable(sentence.to_owned()));
+        }
+        proofs.iter().for_each(|proof| self.literal(proof));
+        for range in self.sources.literals(sentence) {
+            let literal = sentence.get(range).unwrap_or_default();
+            if !proofs.iter().any(|proof| proof.text == literal) {
+                let (sentence, literal) = (sentence.to_owned(), literal.to_owned());
+                self.faults.push(SummaryFault::NotProved { sentence, literal });
             }
         }
     }
@@ -531,6 +575,19 @@ pub fn imitates(text: &str) -> bool {
     text.contains(SCHEME) || text.contains(OPENING) || text.contains(['\n', '\r'])
 }
 
+/// Whether a character cannot be seen and may change how its neighbours are: all such but line feeds and tabs.
+pub fn is_hidden(char: char) -> bool {
+    match char {
+        '\n' | '\t' => false,
+        '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}' => true,
+        other => other.is_control(),
+    }
+}
+
 /// Places of quotes in one text, in order. A sentence is read once, however many quotes stand in it.
 struct Places<'t> {
     text: &'t str,
@@ -560,7 +617,7 @@ struct Sentence {
     start: usize,
     end: usize,
     /// In order of their starts.
-    cues: Vec<std::ops::Range<usize>>,
+    cues: Vec<Range<usize>>,
 }
 
 impl Sentence {
@@ -580,7 +637,7 @@ impl Sentence {
     }
 
     /// Whether a cue lies in `range`, wholly or in part.
-    fn has_cue_in(&self, range: &std::ops::Range<usize>) -> bool {
+    fn has_cue_in(&self, range: &Range<usize>) -> bool {
         let behind = self.cues.partition_point(|cue| cue.start < range.end);
         let longest = CUES_ANYWHERE.iter().chain(CUES).map(|cue| cue.len()).max().unwrap_or(0);
         let near = self.cues.get(..behind).unwrap_or_default().iter().rev();
@@ -593,8 +650,8 @@ fn is_sentence_end(c: char) -> bool {
 }
 
 /// The places of all cues in `text`, in order.
-fn cues(text: &str) -> Vec<std::ops::Range<usize>> {
-    let mut all: Vec<std::ops::Range<usize>> = CUES_ANYWHERE
+fn cues(text: &str) -> Vec<Range<usize>> {
+    let mut all: Vec<Range<usize>> = CUES_ANYWHERE
         .iter()
         .flat_map(|cue| text.match_indices(cue).map(|(at, cue)| at..at + cue.len()))
         .collect();
@@ -654,6 +711,12 @@ mod tests {
         fn count(&self, _: &str) -> AtomCounts {
             AtomCounts::default()
         }
+
+        fn literals(&self, sentence: &str) -> Vec<Range<usize>> {
+            let digit = |at: usize| sentence.get(at..=at).is_some_and(|c| c.bytes().all(|b| b.is_ascii_digit()));
+            let starts = (0..sentence.len()).filter(|&at| digit(at) && (at == 0 || !digit(at - 1)));
+            starts.map(|at| at..(at..sentence.len()).find(|&end| !digit(end)).unwrap_or(sentence.len())).collect()
+        }
     }
 
     const TEXT: &str = "port: 8080 for /srv/app/a.rs and v1.5, not ./tmp/x or fooBar_baz 2.75";
@@ -690,6 +753,27 @@ mod tests {
         assert!(faults_of(Part::List(vec![whole])).contains(&SummaryFault::QuotedWhole(2)));
         let elsewhere = Literal { ordinal: 3, ..place("8080") };
         assert_eq!(faults_of(Part::List(vec![elsewhere.clone()])), [SummaryFault::NotListed(elsewhere)]);
+    }
+
+    #[test]
+    fn a_told_sentence_proves_each_of_its_literals() {
+        let told = |text: &str, proofs: Vec<Literal>| faults_of(Part::Told { text: text.to_owned(), proofs });
+        assert_eq!(told("It listens on 8080.", vec![place("8080")]), []);
+        assert_eq!(told("Nothing is said exactly.", Vec::new()), []);
+        let unproved = |sentence: &str, literal: &str| {
+            let (sentence, literal) = (sentence.to_owned(), literal.to_owned());
+            [SummaryFault::NotProved { sentence, literal }]
+        };
+        assert_eq!(told("It listens on 8081.", vec![place("8080")]), unproved("It listens on 8081.", "8081"));
+        assert_eq!(told("It listens on 8080.", Vec::new()), unproved("It listens on 8080.", "8080"));
+        assert_eq!(told("On 808.", vec![place("808")]).len(), 1, "a part of a number proves nothing");
+        assert_eq!(told("On 8080.", vec![Literal { ordinal: 2, ..place("8080") }]).len(), 2, "gone whole");
+        for text in ["", " ", "two\nlines", "see [strongroom] here", &"word ".repeat(200)] {
+            assert_eq!(told(text, Vec::new()), [SummaryFault::NotTellable(text.to_owned())]);
+        }
+        let part = Part::Told { text: "It listens on 8080.".to_owned(), proofs: vec![place("8080")] };
+        let line = Line { parts: vec![part], covers: Vec::new() };
+        assert_eq!((line.render(), line.read().collect::<Vec<_>>()), ("It listens on 8080.".to_owned(), vec!["8080"]));
     }
 
     #[test]

@@ -84,6 +84,15 @@ pub fn scan(text: &str) -> Vec<Mark> {
     marks
 }
 
+/// How each of `places` in a text is said: the polarity and the modality that reach it, as they would reach an atom
+/// there. The places are in order of their starts.
+pub fn stances(text: &str, places: &[Range<usize>]) -> Vec<(Polarity, Modality)> {
+    let mut marks: Vec<Mark> = places.iter().map(|place| Mark::new(AtomKind::Code, place.clone())).collect();
+    scope::apply(text, &mut marks);
+    let own = marks.into_iter().filter(|mark| mark.kind == AtomKind::Code);
+    own.map(|mark| (mark.polarity, mark.modality)).collect()
+}
+
 /// The atoms of a text: [`scan`] with normal forms.
 pub fn extract(text: &str) -> Vec<Atom> {
     scan(text).into_iter().map(|mark| mark.atom(text)).collect()

@@ -25,7 +25,7 @@ use strongroom_core::digest::{Digest, PieceId, RevisionId, SourceId};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::plan::{Candidate, Plan, Wanted};
 use strongroom_core::span::SpanIndex;
-use strongroom_core::summary::{CheckedSummary, check};
+use strongroom_core::summary::{CheckedSummary, Line, check};
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Form;
 use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Registry as _, Retention, Revision, Vault};
@@ -34,9 +34,12 @@ use strongroom_formats::Edit;
 use crate::classes::{keep_by_class, origin};
 use crate::custody::{Intake, Terms, meta_of, record, take_in, take_in_output};
 use crate::lineage::{Traced, trace};
+use crate::consent::{self, Turn};
 use crate::policy::Policy;
+use crate::prose::{self, Prose};
 use crate::reading::{ReadSpan, Reading};
 use crate::summarise::{Gathered, Reclaimed, Texts};
+use crate::summariser::Summariser;
 use crate::tokens::{Budget, Tokens};
 use crate::transcript::{SessionFiles, Transcript};
 
@@ -44,6 +47,9 @@ use carried::{Carried, CarriedReading};
 use choose::{Choice, Costs, choose};
 pub use report::Report;
 use selection::{Candidates, Origin, Selection};
+
+/// Prose gets one part in so many of what a summary may cost beside its frame.
+const PROSE_SHARE: u64 = 3;
 
 /// How a compaction is made.
 #[derive(Debug, Clone)]
@@ -60,6 +66,8 @@ pub struct Options<'a> {
     pub unmet: Unmet,
     /// Whether the agent will go on with the output.
     pub purpose: Purpose,
+    /// Who writes the prose of a summary; without one it has none.
+    pub summariser: Option<&'a dyn Summariser>,
 }
 
 /// What the output is for.
@@ -201,20 +209,25 @@ impl Run<'_, '_> {
         if !choice.selection.reclaims_anything() {
             return Ok(unchanged(&self.session.main, report, "nothing more may be reclaimed"));
         }
-        let bound = self.bind(&choice, &intake.revision, observe)?;
-        self.finish(bound, &choice.selection, report, observe)
+        let (bound, prose) = self.bind(&choice, &intake.revision, observe)?;
+        self.finish(bound, &choice.selection, Report { prose, ..report }, observe)
     }
 
     /// Writes, checks and binds the summary.
-    fn bind(&self, choice: &Choice, revision: &Revision, observe: &mut dyn FnMut(Step)) -> Result<Bound> {
+    fn bind(
+        &self,
+        choice: &Choice,
+        revision: &Revision,
+        observe: &mut dyn FnMut(Step),
+    ) -> Result<(Bound, Option<Prose>)> {
         let selection = &choice.selection;
         let bound = match self.archive.filter(|_| selection.relies_on_record()) {
             Some(archive) => {
-                let (subject, summary) = self.worded(choice, revision, archive)?;
+                let (subject, summary, prose) = self.worded(choice, revision, archive)?;
                 observe(Step::Checked);
-                bind(selection.gated(), &summary, subject, archive, self.options.now)?
+                (bind(selection.gated(), &summary, subject, archive, self.options.now)?, prose)
             }
-            None => bind_narrative(selection.gated())?,
+            None => (bind_narrative(selection.gated())?, None),
         };
         observe(Step::Bound);
         Ok(bound)
@@ -227,12 +240,13 @@ impl Run<'_, '_> {
         choice: &Choice,
         revision: &Revision,
         archive: &Archive,
-    ) -> Result<(Subject, CheckedSummary)> {
+    ) -> Result<(Subject, CheckedSummary, Option<Prose>)> {
         let selection = &choice.selection;
         let mut subject = self.subject(revision, selection);
         let spans = self.reclaimed(selection);
         let texts = Texts::of(&spans);
-        let gathered = Gathered::of(&spans, &texts, self.options.policy.going_on()?);
+        let (told, prose) = self.told(&spans, &texts, choice.allowance);
+        let gathered = Gathered::of(&spans, &texts, self.options.policy.going_on()?).with_told(told);
         let remaining: Vec<String> = subject.remaining.iter().map(|span| span.rendering.clone()).collect();
         let kept = report::kept(selection.gated());
         loop {
@@ -243,10 +257,31 @@ impl Run<'_, '_> {
             };
             let summary = gathered.within(choice.allowance, &write)?;
             if archive.by_tag(tag)?.is_none_or(|known| known.summary == summary.digest()) {
-                return Ok((subject, summary));
+                return Ok((subject, summary, prose));
             }
             subject.wording += 1;
         }
+    }
+
+    /// What the summariser tells of the spans that go, where there is one.
+    fn told(
+        &self,
+        spans: &[Reclaimed<'_>],
+        texts: &Texts,
+        allowance: Tokens,
+    ) -> (Vec<Line>, Option<Prose>) {
+        let Some(summariser) = self.options.summariser else { return (Vec::new(), None) };
+        let turns = self.turns();
+        let room = Tokens(allowance.0.saturating_sub(choose::FRAME.0) / PROSE_SHARE);
+        let subject = prose::Subject { spans, texts, turns: &turns, room };
+        let (lines, prose) = prose::write(summariser, subject);
+        (lines, Some(prose))
+    }
+
+    /// Who said what in the main transcript, in order.
+    fn turns(&self) -> Vec<Turn> {
+        let spans = self.reading.spans.iter().zip(0usize..);
+        spans.filter_map(|(span, at)| consent::turn(&span.content, at)).collect()
     }
 
     /// Splices what is bound into the native format.

@@ -52,6 +52,7 @@ use crate::ask::{AskOptions, Asked};
 use crate::compact::{Options, Outcome, Purpose, Secrets, Unmet, compact};
 use crate::policy::Policy;
 use crate::show::{self, Reveal, Shower};
+use crate::summariser::Summariser;
 use crate::tokens::Budget;
 use crate::transcript::{SessionFiles, Transcript};
 
@@ -128,6 +129,20 @@ impl Custodian {
         unmet: Unmet,
         now: Timestamp,
     ) -> Result<Outcome> {
+        self.compact_told(conversation, (budget, unmet), now, None)
+    }
+
+    /// The same with prose by `summariser`, of which each sentence is proved or struck; the report tells which.
+    ///
+    /// # Errors
+    /// As [`Custodian::compact`]; a summariser that fails is none.
+    pub fn compact_told(
+        &self,
+        conversation: Conversation,
+        (budget, unmet): (Budget, Unmet),
+        now: Timestamp,
+        summariser: Option<&dyn Summariser>,
+    ) -> Result<Outcome> {
         let options = Options {
             budget,
             policy: &self.policy,
@@ -135,6 +150,7 @@ impl Custodian {
             secrets: Secrets::Mask,
             unmet,
             purpose: Purpose::File,
+            summariser,
         };
         compact(&conversation.session()?, Some(&self.archive), &options, &mut |_| ())
     }

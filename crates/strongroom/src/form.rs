@@ -13,6 +13,7 @@ use strongroom_evidence::effect::Privilege;
 
 use crate::ask::LostSpan;
 use crate::compact::Report;
+use crate::prose::Prose;
 
 /// The version of all forms here.
 pub const SCHEMA: u32 = 1;
@@ -221,6 +222,8 @@ pub struct ReportForm<'r> {
     pub unknown_summaries: u64,
     pub pointer: Option<&'r str>,
     pub kept: &'r str,
+    /// What became of the prose of a summariser.
+    pub prose: Option<&'r Prose>,
     pub findings: Vec<FindingForm<'r>>,
 }
 
@@ -285,6 +288,7 @@ impl<'r> ReportForm<'r> {
             unknown_summaries: report.unknown_summaries,
             pointer: report.pointer.as_deref(),
             kept: &report.kept,
+            prose: report.prose.as_ref(),
             findings: report.findings.iter().map(FindingForm::of).collect(),
         }
     }

@@ -10,6 +10,10 @@
 
 pub mod tokens;
 
+mod wording;
+
+mod consent;
+
 pub mod policy;
 
 pub mod files;
@@ -22,7 +26,11 @@ pub mod reading;
 
 pub mod lineage;
 
+pub mod summariser;
+
 pub mod summarise;
+
+pub mod prose;
 
 pub mod custody;
 
@@ -77,5 +85,6 @@ pub mod archive {
 
 /// What was found in a source.
 pub mod source {
+    pub use strongroom_core::summary::is_hidden;
     pub use strongroom_core::transcript::{Finding, Level};
 }

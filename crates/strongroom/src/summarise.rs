@@ -14,6 +14,7 @@ mod literals;
 mod prose;
 mod scan;
 mod texts;
+pub(crate) mod told;
 mod values;
 mod weights;
 
@@ -34,6 +35,7 @@ use crate::tokens::{self, Tokens};
 use allocate::{Offer, longest, order};
 use item::{Item, Say};
 use literals::Literals;
+pub(crate) use texts::Origin;
 pub use texts::Texts;
 
 /// A reclaimed span as the summariser sees it.
@@ -53,7 +55,7 @@ pub struct Reclaimed<'a> {
 
 impl Reclaimed<'_> {
     /// Whether its texts may stand in the summary, and stand nowhere else.
-    fn is_quotable(&self) -> bool {
+    pub(crate) fn is_quotable(&self) -> bool {
         self.form == ReclaimForm::Summary && self.wanted == Wanted::Reclaim
     }
 
@@ -137,6 +139,8 @@ pub struct Gathered {
     literals: usize,
     wholes: compose::Wholes,
     cover: Vec<Line>,
+    /// Lines that stand before all others, whatever has room.
+    told: Vec<Line>,
 }
 
 impl Gathered {
@@ -168,7 +172,13 @@ impl Gathered {
             Some(*sum)
         });
         let sums = std::iter::once(0).chain(costs).collect();
-        Self { items: ordered, holds: ordered_holds, sums, literals, wholes, cover: compose::cover(spans) }
+        Self { items: ordered, holds: ordered_holds, sums, literals, wholes, cover: compose::cover(spans), told: Vec::new() }
+    }
+
+    /// With told lines before everything else.
+    #[must_use]
+    pub fn with_told(self, told: Vec<Line>) -> Self {
+        Self { told, ..self }
     }
 
     /// The summary with the most items whose message costs at most `allowance`; `write` drafts that many items and
@@ -238,7 +248,8 @@ impl Gathered {
 
     /// A draft of the first `count` items and the line that covers all spans.
     pub fn draft(&self, count: usize, remaining_accounts: Vec<String>) -> Draft {
-        let mut lines = self.lines(count);
+        let mut lines = self.told.clone();
+        lines.extend(self.lines(count));
         // The covering line comes last for renderings: a line of a span's own says more.
         lines.extend(self.cover.iter().cloned());
         Draft { lines, remaining_accounts }

@@ -63,6 +63,7 @@ fn run(body: &[u8], archive: &Archive, percent: u64) -> Outcome {
         secrets: Secrets::Mask,
         unmet: Unmet::BestEffort,
         purpose: Purpose::File,
+        summariser: None,
     };
     let transcript = Transcript::from_bytes("messages", body.to_vec(), Some("openai-chat")).unwrap();
     compact(&SessionFiles::of(transcript), Some(archive), &options, &mut |_| {}).unwrap()

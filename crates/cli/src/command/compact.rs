@@ -34,6 +34,7 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
         },
         purpose: if own.resume { Purpose::Resume } else { Purpose::File },
         unmet: if own.best_effort { Unmet::BestEffort } else { Unmet::Stop },
+        summariser: None,
     };
     let outcome = compact(&session, archive.as_ref(), &options, &mut |step| pause::at(step_name(step)))?;
     match outcome {

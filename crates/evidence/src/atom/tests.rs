@@ -96,6 +96,18 @@ fn negation_and_modality_reach_their_clause() {
     assert_eq!(find("a.rs は変更しないで", "a.rs").0, Polarity::Negative);
 }
 
+#[test]
+fn words_are_said_as_atoms_in_their_place_would_be() {
+    let text = "I did not run it, but we should restart the proxy";
+    let places = ["run", "restart"].map(|word| {
+        let at = text.find(word).unwrap();
+        at..at + word.len()
+    });
+    let expected = [(Polarity::Negative, Modality::Asserted), (Polarity::Positive, Modality::Required)];
+    assert_eq!(stances(text, &places), expected);
+    assert_eq!(stances("", &[]), []);
+}
+
 /// Sentences with the literals that a negation reaches, and those that none does.
 #[rustfmt::skip]
 const NEGATED: &[(&str, &[&str], &[&str])] = &[

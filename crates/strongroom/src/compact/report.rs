@@ -12,6 +12,7 @@ use strongroom_core::vault::Retention;
 use strongroom_formats::Resume;
 
 use crate::lineage::Traced;
+use crate::prose::Prose;
 use crate::reading::Reading;
 use crate::tokens::{Estimate, Tokens};
 use crate::transcript::Transcript;
@@ -57,6 +58,8 @@ pub struct Report {
     pub kept: String,
     /// What was found in the input.
     pub findings: Vec<Finding>,
+    /// What became of the prose of a summariser.
+    pub prose: Option<Prose>,
     /// How the agent goes on with the output.
     pub resume: Option<Resume>,
     /// Why nothing was changed.

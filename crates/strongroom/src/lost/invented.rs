@@ -15,6 +15,7 @@ use super::said::Said;
 use super::sides::Sides;
 use super::text::{Wordings, around, plain, spaced, stands, stems, tight};
 use super::{History, Place};
+use crate::consent::is_approval_invented;
 
 /// Why a statement counts as invented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -116,7 +117,7 @@ fn judge(
     if history == History::Cut {
         return all;
     }
-    if claims::is_approval_invented(sentence, said) {
+    if is_approval_invented(sentence, said.turns) {
         all.push((Why::NoApproval, whole(), None));
     }
     let marks = marks(sentence);

@@ -6,6 +6,7 @@ use strongroom_evidence::effect::{EffectKind, Outcome};
 use super::rest::text_of;
 use super::sides::Part;
 use super::text::{plain, spaced, tight};
+use crate::consent::{Turn, Voice};
 use crate::reading::{ReadSpan, Reading};
 
 /// Names that agents know from their instructions, which no log holds.
@@ -57,23 +58,6 @@ pub(super) struct View<'g> {
     pub(super) tight: &'g str,
     /// Words with single blanks.
     pub(super) spaced: &'g str,
-}
-
-/// Who spoke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice {
-    /// The user, in a message or in answer to a question.
-    User,
-    /// The agent.
-    Agent,
-}
-
-/// A piece of the conversation.
-#[derive(Debug)]
-pub(super) struct Turn {
-    span: usize,
-    pub(super) voice: Voice,
-    pub(super) text: String,
 }
 
 /// A whole session, ready to be searched up to any of its spans.

@@ -1,6 +1,7 @@
 //! The texts of reclaimed spans: what may be quoted, under which number, and what may not be shown.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use strongroom_core::evidence::AtomCounts;
 use strongroom_core::summary::{Literal, Part, SourceText, Sources, imitates, quote_fault, stands};
@@ -9,10 +10,12 @@ use strongroom_evidence::atom;
 use strongroom_evidence::content::{BlockContent, SpanContent};
 
 use super::Reclaimed;
+use super::told::literals;
+
 
 /// Where a text of a span comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// The name of a tool.
     Tool,
     /// The text of a block.
@@ -56,7 +59,7 @@ impl Texts {
     }
 
     /// The texts of a span that the agent had before it, with their places and origins.
-    pub(super) fn each(&self, ordinal: u32) -> impl Iterator<Item = (usize, &SourceText, Origin)> {
+    pub(crate) fn each(&self, ordinal: u32) -> impl Iterator<Item = (usize, &SourceText, Origin)> {
         let span = self.spans.get(&ordinal);
         span.into_iter()
             .flat_map(|span| span.texts.iter().zip(&span.origins).zip(0..))
@@ -71,11 +74,21 @@ impl Texts {
     }
 
     /// Whether `text`, of the span, would show a secret or a part of one.
-    pub(super) fn hides(&self, ordinal: u32, text: &str) -> bool {
+    pub(crate) fn hides(&self, ordinal: u32, text: &str) -> bool {
         let own = self.spans.get(&ordinal).map_or(&[][..], |span| span.secrets.as_slice());
         own.iter()
             .chain(&self.secrets)
             .any(|secret| text.contains(secret) || (text.len() >= PART_MIN && secret.contains(text)))
+    }
+
+    /// `text`, of the span, with every secret that is known in these texts left out.
+    pub(crate) fn masked(&self, ordinal: u32, text: &str) -> String {
+        let own = self.spans.get(&ordinal).map_or(&[][..], |span| span.secrets.as_slice());
+        let mut secrets: Vec<&String> = own.iter().chain(&self.secrets).filter(|own| !own.is_empty()).collect();
+        // A secret may hold another one.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        let hide = |text: String, secret: &&String| text.replace(secret.as_str(), "[secret]");
+        secrets.iter().fold(text.to_owned(), hide)
     }
 
     /// A quote of one line, where it may stand in a summary.
@@ -118,6 +131,10 @@ impl Sources for Texts {
 
     fn count(&self, text: &str) -> AtomCounts {
         atom::counts(atom::scan(text).into_iter().map(|mark| mark.kind))
+    }
+
+    fn literals(&self, sentence: &str) -> Vec<Range<usize>> {
+        literals(sentence).into_iter().map(|literal| literal.range).collect()
     }
 }
 

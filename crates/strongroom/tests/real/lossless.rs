@@ -96,6 +96,7 @@ fn recovers(path: &Path, archive: &Archive) {
         secrets: Secrets::Mask,
         unmet: Unmet::BestEffort,
         purpose: Purpose::File,
+        summariser: None,
     };
     let session = SessionFiles::open(path, None).unwrap();
     let original = std::fs::read(path).unwrap();
