@@ -55,8 +55,13 @@ pub struct Reclaimed<'a> {
 
 impl Reclaimed<'_> {
     /// Whether its texts may stand in the summary, and stand nowhere else.
-    pub(crate) fn is_quotable(&self) -> bool {
+    fn is_quotable(&self) -> bool {
         self.form == ReclaimForm::Summary && self.wanted == Wanted::Reclaim
+    }
+
+    /// Whether something may be told of it: a summary is never summarised.
+    pub(crate) fn is_tellable(&self) -> bool {
+        self.is_quotable() && self.content.span.kind != SpanKind::Derived
     }
 
     fn is_said_by(&self, speaker: Speaker) -> bool {

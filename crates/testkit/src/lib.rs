@@ -13,3 +13,5 @@ pub mod conformance;
 pub mod shared;
 
 pub mod figure;
+
+pub mod server;

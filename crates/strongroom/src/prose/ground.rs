@@ -47,7 +47,7 @@ const UNIT_BYTES_MAX: usize = 2_000;
 impl<'a> Ground<'a> {
     pub(super) fn of(spans: &'a [Reclaimed<'a>], texts: &'a Texts, turns: &'a [Turn]) -> Self {
         let mut ground = Self { spans, texts, turns, units: Vec::new(), by_stem: BTreeMap::new() };
-        for span in spans.iter().filter(|span| span.is_quotable()) {
+        for span in spans.iter().filter(|span| span.is_tellable()) {
             for (_, text, origin) in texts.each(span.ordinal) {
                 ground.add(Some(span.ordinal), kind_of(span, text, origin), &text.text);
             }
@@ -104,9 +104,7 @@ impl<'a> Ground<'a> {
 
     /// The place where a literal stands, in one of the spans `first` where it does in one.
     pub(super) fn prove(&self, text: &str, first: &[u32]) -> Option<Literal> {
-        let quotable = |ordinal: &u32| {
-            self.spans.iter().any(|span| span.ordinal == *ordinal && span.is_quotable())
-        };
+        let quotable = |ordinal: &u32| self.is_given(*ordinal);
         let rest = self.spans.iter().map(|span| span.ordinal);
         let all = first.iter().copied().chain(rest).filter(quotable);
         all.into_iter().find_map(|ordinal| {
@@ -120,9 +118,20 @@ impl<'a> Ground<'a> {
         literals.find(|literal| stands(literal, self.texts.texts(ordinal)))
     }
 
+    /// The spans that hold a text.
+    pub(super) fn spans_with(&self, text: &str) -> impl Iterator<Item = u32> {
+        let all = self.spans.iter().map(|span| span.ordinal);
+        all.filter(move |&ordinal| self.prove(text, &[ordinal]).is_some_and(|own| own.ordinal == ordinal))
+    }
+
+    /// The calls, each as the units of its tool and arguments.
+    pub(super) fn calls(&self) -> impl Iterator<Item = usize> {
+        self.units.iter().zip(0..).filter(|(unit, _)| unit.kind == Kind::Call).map(|(_, at)| at)
+    }
+
     /// Whether a span with this number was given.
     pub(super) fn is_given(&self, ordinal: u32) -> bool {
-        self.spans.iter().any(|span| span.ordinal == ordinal && span.is_quotable())
+        self.spans.iter().any(|span| span.ordinal == ordinal && span.is_tellable())
     }
 
     /// How the call of a span ended.
@@ -133,7 +142,7 @@ impl<'a> Ground<'a> {
 
     /// The effects of all calls, each with its span.
     pub(super) fn effects(&self) -> impl Iterator<Item = (u32, &'a Effect)> {
-        let quotable = self.spans.iter().filter(|span| span.is_quotable());
+        let quotable = self.spans.iter().filter(|span| span.is_tellable());
         quotable.flat_map(|span| span.examination.effects.iter().map(|effect| (span.ordinal, effect)))
     }
 

@@ -134,7 +134,12 @@ struct Case<'g, 'a> {
 
 impl<'g, 'a> Case<'g, 'a> {
     fn of(ground: &'g Ground<'a>, sentence: &'g str) -> Self {
-        let said = said(sentence);
+        let mut said = said(sentence);
+        if let Some(reach) = manner::wished(sentence) {
+            // What the user wants done is not done.
+            let wished = said.iter_mut().filter(|said| reach.contains(&said.word.range.start));
+            wished.filter(|said| said.modality == Modality::Asserted).for_each(|said| said.modality = Modality::Required);
+        }
         let stems: BTreeSet<&str> = said.iter().map(|said| said.word.stem.as_str()).collect();
         let likeness = ground.likeness(&stems);
         Self { ground, sentence, literals: literals(sentence), said, likeness }
@@ -176,11 +181,22 @@ impl<'g, 'a> Case<'g, 'a> {
         let known = |said: &&Said| !self.ground.with(&said.word.stem).is_empty();
         let own = |said: &Said| self.sentence.get(said.word.range.clone()).unwrap_or_default();
         let is_name = |said: &&Said| said.word.range.start > 0 && own(said).starts_with(char::is_uppercase);
-        if self.said.iter().filter(is_name).any(|said| !known(&said)) {
+        if self.said.iter().filter(is_name).any(|said| !known(&said)) || self.opens_with_name(&known) {
             return Err(Why::NoSuchLiteral);
         }
         let count = self.said.iter().filter(known).count();
         if count == 0 || count * 2 < self.said.len() { Err(Why::Unsupported) } else { Ok(()) }
+    }
+
+    /// Whether it begins with an unknown word that is neither an adverb nor set off by a comma.
+    fn opens_with_name(&self, known: &dyn Fn(&&Said) -> bool) -> bool {
+        let first = self.said.first().filter(|said| said.word.range.start == 0 && !known(said));
+        first.is_some_and(|said| {
+            let own = self.sentence.get(said.word.range.clone()).unwrap_or_default();
+            let behind = self.sentence.get(said.word.range.end..).unwrap_or_default();
+            let name = own.is_ascii() && own.starts_with(char::is_uppercase);
+            name && said.word.form == Form::Plain && !own.ends_with("ly") && !behind.starts_with(',')
+        })
     }
 
     /// Where the sentence says that the user spoke or agreed, the user did, and of this.
@@ -194,7 +210,7 @@ impl<'g, 'a> Case<'g, 'a> {
             self.said.iter().map(|said| said.word.stem.clone()).filter(|stem| !of_saying(stem)).collect();
         let denied = self.said.iter().any(|said| said.negated && of_saying(&said.word.stem));
         let given = match of_user {
-            OfUser::Consent if !denied => consent::is_given(&object, self.ground.turns),
+            OfUser::Consent if !denied => consent::is_agreed(&object, self.ground.turns, &stems_of),
             _ => self.is_said_by_user(&object),
         };
         if given && self.quotes_are_of_user() { Ok(()) } else { Err(Why::OtherSpeaker) }
@@ -230,14 +246,14 @@ impl<'g, 'a> Case<'g, 'a> {
         let same: Vec<&Unit<'a>> =
             borne.iter().filter(|(_, bears)| *bears == Bears::Same).map(|(unit, _)| *unit).collect();
         let asserted = is_asserted(verb) && !verb.negated;
-        if asserted && is_outcome(verb) && self.record_fails(verb, &same) {
+        let own_words = !same.is_empty() && same.iter().all(|unit| unit.kind == Kind::Said(Speaker::Assistant));
+        let opposite = borne.iter().any(|(unit, bears)| *bears == Bears::Opposite && unit.kind == Kind::Call);
+        if asserted && is_outcome(verb) && own_words && opposite {
+            // Nobody but the agent says so, and the record shows otherwise.
             return Err(Why::OtherSign);
         }
-        let first = same.first().copied().map(|unit| unit.span).or_else(|| {
-            let effect = asserted.then(|| self.effect(verb)).flatten();
-            effect.map(Some)
-        });
-        if let Some(span) = first {
+        let effect = || asserted.then(|| self.effect(verb)).flatten().map(Some);
+        if let Some(span) = same.first().map(|unit| unit.span).or_else(effect) {
             spans.extend(span);
             return Ok(());
         }
@@ -250,21 +266,34 @@ impl<'g, 'a> Case<'g, 'a> {
         }
     }
 
-    /// The units that hold the verb and share most of the rest of the sentence.
+    /// The units that hold the verb, and calls where it may be said of any, that share most of the rest of the
+    /// sentence.
     fn candidates(&self, verb: &Said) -> Vec<&Unit<'a>> {
         let own = self.ground.weight(&verb.word.stem);
-        let rest = |at: &usize| self.likeness.get(at).copied().unwrap_or_default().saturating_sub(own);
-        let holding = self.ground.with(&verb.word.stem);
+        let holding: BTreeSet<usize> = self.ground.with(&verb.word.stem).iter().copied().collect();
+        let rest = |at: &usize| {
+            let whole = self.likeness.get(at).copied().unwrap_or_default();
+            whole.saturating_sub(if holding.contains(at) { own } else { 0 })
+        };
+        let of_calls = is_outcome(verb) || is_attempt(verb);
+        let calls = self.ground.calls().filter(|at| of_calls && rest(at) > 0);
+        let all: BTreeSet<usize> = holding.iter().copied().chain(calls).collect();
         let alone = self.said.iter().all(|said| said.word.stem == verb.word.stem);
-        let best = holding.iter().map(rest).max().unwrap_or_default();
-        let near = |at: &&usize| alone || best > 0 && rest(at) * 4 >= best * 3;
-        holding.iter().filter(near).filter_map(|&at| self.ground.unit(at)).collect()
+        let best = all.iter().map(rest).max().unwrap_or_default();
+        let near = |at: &usize| alone || best > 0 && rest(at) * 4 >= best * 3;
+        all.into_iter().filter(near).filter_map(|at| self.ground.unit(at)).collect()
     }
 
     /// What a unit says to a verb; `None` where it is about something else.
     fn bears(&self, unit: &Unit<'_>, verb: &Said) -> Option<Bears> {
         if unit.kind == Kind::Call {
             return self.call_bears(unit, verb);
+        }
+        // A failed run has passed in parts, which must be counted.
+        let counted = self.literals.iter().any(|told| matches!(told.kind, AtomKind::Number | AtomKind::Quantity));
+        let failed = self.ground.outcome(unit.span) == Outcome::Failed;
+        if unit.kind == Kind::Result && is_success(verb) && !verb.negated && failed && !counted {
+            return Some(Bears::Opposite);
         }
         let own = said(unit.text);
         own.iter().filter(|own| own.word.stem == verb.word.stem).map(|own| word_bears(own, unit.kind, verb)).max()
@@ -273,23 +302,29 @@ impl<'g, 'a> Case<'g, 'a> {
     fn call_bears(&self, unit: &Unit<'_>, verb: &Said) -> Option<Bears> {
         let outcome = self.ground.outcome(unit.span);
         let undone = outcome.is_negative() || outcome == Outcome::Interrupted;
+        if is_outcome(verb) {
+            let fails = !is_success(verb) != verb.negated;
+            let known = undone || outcome.is_positive();
+            return known.then_some(if fails == undone { Bears::Same } else { Bears::Opposite });
+        }
         let tried = is_attempt(verb) && outcome != Outcome::Refused;
-        let means = || {
-            let effects = self.ground.effects().filter(|(span, _)| Some(*span) == unit.span);
-            let kinds = kinds(verb);
-            effects.map(|(_, effect)| effect).any(|effect| match kinds.as_slice() {
-                [] => effect.kind.access() == Access::Mutation,
-                kinds => is_of(effect, kinds) || is_unknown(effect.kind),
-            })
-        };
         match () {
-            () if verb.negated && undone => Some(Bears::Same),
             () if !is_asserted(verb) && !verb.negated => Some(Bears::Same),
-            () if !is_attempt(verb) && !means() => None,
-            () if verb.negated => Some(Bears::Opposite),
+            () if !is_attempt(verb) && !self.means(unit, verb) => None,
+            () if verb.negated => Some(if undone { Bears::Same } else { Bears::Opposite }),
             () if undone && !tried => Some(Bears::Opposite),
             () => Some(Bears::Same),
         }
+    }
+
+    /// Whether the call of a unit has an effect of the kind that the verb reports, or one that nobody knows.
+    fn means(&self, unit: &Unit<'_>, verb: &Said) -> bool {
+        let kinds = kinds(verb);
+        let mut effects = self.ground.effects().filter(|(span, _)| Some(*span) == unit.span).map(|(_, effect)| effect);
+        effects.any(|effect| match kinds.as_slice() {
+            [] => effect.kind.access() == Access::Mutation,
+            kinds => is_of(effect, kinds) || is_unknown(effect.kind),
+        })
     }
 
     /// A call that did what the verb says to something that the sentence names.
@@ -305,21 +340,6 @@ impl<'g, 'a> Case<'g, 'a> {
         let mut effects = self.ground.effects();
         let found = effects.find(|(span, effect)| is_of(effect, &kinds) && done(*span) && named(effect));
         found.map(|(span, _)| span)
-    }
-
-    /// Whether nobody but the assistant says that something went well, and the last call about it failed.
-    fn record_fails(&self, verb: &Said, same: &[&Unit<'_>]) -> bool {
-        if same.is_empty() || same.iter().any(|unit| unit.kind != Kind::Said(Speaker::Assistant)) {
-            return false;
-        }
-        let own = self.ground.weight(&verb.word.stem);
-        let calls = self.likeness.iter().filter_map(|(&at, &weight)| {
-            let unit = self.ground.unit(at).filter(|unit| unit.kind == Kind::Call)?;
-            let rest = if said(unit.text).iter().any(|said| said.word.stem == verb.word.stem) { own } else { 0 };
-            Some((weight.saturating_sub(rest), unit.span))
-        });
-        let last = calls.filter(|(weight, _)| *weight > 0).max();
-        last.is_some_and(|(_, span)| self.ground.outcome(span) == Outcome::Failed)
     }
 
     /// Where no verb decides: the originals that are most alike say it with the same sign and as certain.
@@ -385,7 +405,10 @@ fn word_bears(own: &Said, kind: Kind, verb: &Said) -> Bears {
 
 /// Words that say how something ended, whatever their form.
 #[rustfmt::skip]
-const OUTCOMES: &[&str] = &["pass", "fail", "failure", "succeed", "success", "successful", "work", "green", "clean", "broken", "complete", "finish", "ready", "live", "healthy", "stable", "safe"];
+const OUTCOMES: &[&str] = &["pass", "fail", "failure", "succeed", "success", "successful", "work", "green", "clean", "broken", "complete", "finish", "ready", "live", "healthy", "stable", "safe", "crash"];
+
+/// Those of them that say that it ended badly.
+const FAILURES: &[&str] = &["fail", "failure", "broken", "crash"];
 
 /// Verbs that hold of a call however it ended.
 #[rustfmt::skip]
@@ -409,6 +432,15 @@ fn has(words: &[&str], stem: &str) -> bool {
 
 fn is_outcome(said: &Said) -> bool {
     has(OUTCOMES, &said.word.stem)
+}
+
+/// Whether it says that something went well.
+fn is_success(said: &Said) -> bool {
+    is_outcome(said) && !has(FAILURES, &said.word.stem)
+}
+
+fn stems_of(text: &str) -> Vec<String> {
+    super::words::words(text).into_iter().map(|word| word.stem).collect()
 }
 
 fn is_attempt(said: &Said) -> bool {

@@ -1,5 +1,6 @@
 //! What no sentence of a summary may be: a refusal, an instruction, an imitation of what only we or a program write.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -109,6 +110,20 @@ static USER_SAYS: Pattern = LazyLock::new(|| {
     .ok()
 });
 
+/// How a sentence says that the user wants something.
+#[rustfmt::skip]
+static WISHES: Pattern = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:user|customer|client|human|operator|owner|requester)s?\b(?:\s+[\w'’]+){0,3}?\s+(?:asked|asks|requested|requests|wants|wanted|wishes|wished|told|instructed|demanded|insisted|required|requires|needs|needed|ordered|expects|expected|prefers|preferred)\b").ok()
+});
+
+/// What the user is said to want: up to the next clause.
+pub(super) fn wished(sentence: &str) -> Option<Range<usize>> {
+    let start = WISHES.as_ref()?.find(sentence)?.end();
+    let rest = sentence.get(start..).unwrap_or_default();
+    let ends = [", ", "; ", " and ", " but ", " which ", " so "].iter().filter_map(|end| rest.find(end)).min();
+    Some(start..start + ends.unwrap_or(rest.len()))
+}
+
 /// The user, as others speak of the one.
 static USER: Pattern = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:user|customer|client|human|operator|owner|requester)(?:['’]s?)?\b").ok()
@@ -147,7 +162,7 @@ mod tests {
 
     #[test]
     fn tables_compile() {
-        for pattern in [&REFUSES, &PROGRAM, &TELLS, &USER, &USER_SAYS] {
+        for pattern in [&REFUSES, &PROGRAM, &TELLS, &USER, &USER_SAYS, &WISHES] {
             assert!(pattern.is_some());
         }
     }

@@ -33,6 +33,11 @@ struct Number<'t> {
 }
 
 impl Number<'_> {
+    /// Where it stands in a text first.
+    fn place_in(&self, text: &str) -> Option<Range<usize>> {
+        self.ways.iter().find_map(|way| place(text, way))
+    }
+
     /// Whether it is unlikely to stand somewhere by chance.
     fn is_strong(&self) -> bool {
         self.ways.iter().any(|way| way.bytes().filter(u8::is_ascii_digit).count() >= 4 || way.contains('.'))
@@ -57,12 +62,21 @@ pub(super) fn are_borne_out(
         .collect();
     let numbers = numbers(sentence, literals);
     let shown = |number: &Number<'_>| {
-        let key = key(sentence, &number.range);
-        let fits = |(unit, shared): &&(&Unit<'_>, usize)| fits(number, key.as_deref(), unit, *shared);
-        near.iter().find(fits).map(|(unit, _)| unit.span).or_else(|| {
-            let strong = number.is_strong() && number.measure.is_none();
-            strong.then(|| by_span(number, key.as_deref(), &near)).flatten().map(Some)
-        })
+        let keys = keys(sentence, &number.range);
+        let bound = |(unit, shared): &&(&Unit<'_>, usize)| fits(number, &keys, unit, *shared);
+        if let Some((unit, _)) = near.iter().find(bound) {
+            return Some(unit.span);
+        }
+        let other = |(unit, _): &(&Unit<'_>, usize)| keys.first().is_some_and(|key| !keyed(unit.text, key).is_empty());
+        if number.measure.is_some() || near.iter().any(other) {
+            return None;
+        }
+        let loose = |(unit, shared): &&(&Unit<'_>, usize)| {
+            let enough = *shared >= 2 || *shared >= 1 && number.is_strong();
+            enough && number.place_in(unit.text).is_some()
+        };
+        let unit = near.iter().find(loose).map(|(unit, _)| unit.span);
+        unit.or_else(|| by_span(number, ground, &near).map(Some))
     };
     for number in &numbers {
         match shown(number) {
@@ -116,10 +130,13 @@ fn is_delimited(text: &str, range: &Range<usize>) -> bool {
     !(before.ends_with(word) || behind.starts_with(word) || fraction(behind) || fraction(&back))
 }
 
-fn place(text: &str, own: &str) -> Option<Range<usize>> {
+fn places<'t>(text: &'t str, own: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let found = text.match_indices(own).map(|(at, own)| at..at + own.len());
-    let mut found = found.filter(|range| is_delimited(text, range));
-    found.next()
+    found.filter(|range| is_delimited(text, range))
+}
+
+fn place(text: &str, own: &str) -> Option<Range<usize>> {
+    places(text, own).next()
 }
 
 fn shared(own: &BTreeSet<String>, text: &str) -> usize {
@@ -127,20 +144,30 @@ fn shared(own: &BTreeSet<String>, text: &str) -> usize {
     own.intersection(&other).count()
 }
 
-/// What the number at `range` is of: the word directly behind it, else the one before it in its clause.
-fn key(text: &str, range: &Range<usize>) -> Option<String> {
+/// What the number at `range` is of: the words directly behind it, else the one before it in its clause.
+fn keys(text: &str, range: &Range<usize>) -> Vec<String> {
     const STOPS: [char; 8] = [',', ';', '(', ')', '|', '\n', '[', ']'];
     let words = words(text);
     let gap = |from: usize, to: usize| text.get(from..to).unwrap_or("\n");
     let assigned = text.get(..range.start).is_some_and(|before| before.trim_end().ends_with(['=', ':']));
-    let behind = words.iter().find(|word| word.range.start >= range.end);
-    let behind = behind.filter(|word| !assigned && matches!(gap(range.end, word.range.start), " " | "-" | ""));
-    let before = || {
-        let word = words.iter().rev().find(|word| word.range.end <= range.start)?;
-        let gap = gap(word.range.end, range.start);
-        (!gap.contains(STOPS) && !gap.contains(". ")).then_some(word)
-    };
-    behind.or_else(before).map(|word| word.stem.clone())
+    let mut end = range.end;
+    let mut keys = Vec::new();
+    for word in words.iter().filter(|word| word.range.start >= range.end).take(2) {
+        let between = gap(end, word.range.start);
+        let joins = matches!(between, " " | "-" | "") || !keys.is_empty() && matches!(between, " were " | " have " | " are ");
+        if assigned || !joins {
+            break;
+        }
+        keys.push(word.stem.clone());
+        end = word.range.end;
+    }
+    if keys.is_empty() {
+        let before = words.iter().rev().find(|word| word.range.end <= range.start);
+        let gap = before.map_or("\n", |word| gap(word.range.end, range.start));
+        let near = !gap.contains(STOPS) && !gap.contains(". ");
+        keys.extend(before.filter(|_| near).map(|word| word.stem.clone()));
+    }
+    keys
 }
 
 /// All numbers of `text` that `key` says what they are of.
@@ -153,31 +180,26 @@ fn keyed(text: &str, own: &str) -> Vec<Range<usize>> {
         let len = rest.find(|char: char| !(char.is_ascii_digit() || matches!(char, '.' | ','))).unwrap_or(rest.len());
         at..at + rest.get(..len).unwrap_or_default().trim_end_matches(['.', ',']).len()
     });
-    ranges.filter(|range| key(text, range).as_deref() == Some(own)).collect()
+    ranges.filter(|range| keys(text, range).first().is_some_and(|key| key == own)).collect()
 }
 
-/// Whether a unit shows the number, of what the sentence says it is of.
-fn fits(number: &Number<'_>, of: Option<&str>, unit: &Unit<'_>, shared: usize) -> bool {
-    let Some(place) = number.ways.iter().find_map(|way| place(unit.text, way)) else { return false };
+/// Whether a unit says of the same thing that it is this number.
+fn fits(number: &Number<'_>, of: &[String], unit: &Unit<'_>, shared: usize) -> bool {
     if let Some(measure) = number.measure {
         let same = |atom: &atom::Atom| atom.kind == AtomKind::Quantity && atom.norm == measure;
         return shared >= 1 && atom::extract(unit.text).iter().any(same);
     }
-    if of.is_some() && key(unit.text, &place).as_deref() == of {
-        return true;
-    }
-    let other = of.is_some_and(|of| keyed(unit.text, of).iter().any(|range| *range != place));
-    !other && (shared >= 2 || shared >= 1 && number.is_strong())
+    let places = number.ways.iter().flat_map(|way| places(unit.text, way));
+    places.into_iter().any(|place| keys(unit.text, &place).first().is_some_and(|key| of.contains(key)))
 }
 
-/// The span that holds a number, somewhere, and speaks of what the sentence speaks of.
-fn by_span(number: &Number<'_>, of: Option<&str>, near: &[(&Unit<'_>, usize)]) -> Option<u32> {
-    let holds = |unit: &Unit<'_>| number.ways.iter().any(|way| place(unit.text, way).is_some());
-    let other = |unit: &Unit<'_>| of.is_some_and(|of| !keyed(unit.text, of).is_empty()) && !holds(unit);
-    let span = near.iter().find(|(unit, _)| holds(unit)).and_then(|(unit, _)| unit.span)?;
-    let own = || near.iter().filter(|(unit, _)| unit.span == Some(span));
-    let shared: usize = own().map(|(_, shared)| shared).sum();
-    (shared >= 2 && !own().any(|(unit, _)| other(unit))).then_some(span)
+/// The span that holds a number that is hardly there by chance, and speaks of what the sentence speaks of.
+fn by_span(number: &Number<'_>, ground: &Ground<'_>, near: &[(&Unit<'_>, usize)]) -> Option<u32> {
+    let shared = |span: u32| -> usize {
+        near.iter().filter(|(unit, _)| unit.span == Some(span)).map(|(_, shared)| shared).sum()
+    };
+    let holding = || number.ways.iter().flat_map(|way| ground.spans_with(way));
+    number.is_strong().then(|| holding().find(|&span| shared(span) >= 2)).flatten()
 }
 
 /// What a sentence says to have gone from one value to another.
@@ -200,13 +222,13 @@ mod tests {
     fn a_number_is_of_the_word_beside_it() {
         let of = |text: &str, own: &str| {
             let at = text.find(own).unwrap();
-            key(text, &(at..at + own.len()))
+            keys(text, &(at..at + own.len()))
         };
-        assert_eq!(of("42 passed; 3 failed", "3").as_deref(), Some("fail"));
-        assert_eq!(of("42 passed; 3 failed", "42").as_deref(), Some("pass"));
-        assert_eq!(of("port: 8434", "8434").as_deref(), Some("port"));
-        assert_eq!(of("It listens on port 8434 of the host", "8434").as_deref(), Some("port"));
-        assert_eq!(of("rows, 12", "12"), None);
+        assert_eq!(of("42 passed; 3 failed", "3"), ["fail"]);
+        assert_eq!(of("42 tests passed; 3 failed", "42"), ["test", "pass"]);
+        assert_eq!(of("port: 8434", "8434"), ["port"]);
+        assert_eq!(of("It listens on port 8434 of the host", "8434"), ["port"]);
+        assert_eq!(of("rows, 12", "12"), Vec::<String>::new());
         assert_eq!(keyed("42 passed; 3 failed", "fail"), [11..12]);
     }
 

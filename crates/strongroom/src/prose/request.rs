@@ -57,7 +57,7 @@ fn with(spans: &[Reclaimed<'_>], texts: &Texts, shown: usize) -> Vec<RequestSpan
             })
             .collect(),
     };
-    spans.iter().filter(|span| span.is_quotable()).map(span).filter(|span| !span.texts.is_empty()).collect()
+    spans.iter().filter(|span| span.is_tellable()).map(span).filter(|span| !span.texts.is_empty()).collect()
 }
 
 const fn kind(kind: SpanKind) -> &'static str {

@@ -1,20 +1,12 @@
 //! Drafts that lie, against one conversation in which much was only wanted.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::sync::Mutex;
-
-use proptest::prelude::*;
 use serde_json::{Value, json};
-use strongroom_core::error::{Error, Result};
 use strongroom_core::gate::ReclaimForm;
 use strongroom_core::plan::Wanted;
-use strongroom_core::summary::Part;
 
 use super::*;
 use crate::consent;
 use crate::reading::Reading;
-use crate::summariser::Request;
 use crate::transcript::Transcript;
 
 /// A call with its result.
@@ -117,7 +109,7 @@ const FALSE: &[(&str, Why)] = &[
     ("The signing key of the gateway was rotated.", Why::MoreCertain),
     ("The staging bucket tmp-old was deleted.", Why::MoreCertain),
     ("The database was restarted.", Why::OtherSign),
-    ("The agent deployed to production.", Why::MoreCertain),
+    ("The agent deployed to production.", Why::OtherSign),
     ("The user approved the deletion of the staging bucket tmp-old.", Why::OtherSpeaker),
     ("The user approved the restart of the database.", Why::OtherSpeaker),
     ("The user asked for a rotation of the signing key.", Why::OtherSpeaker),

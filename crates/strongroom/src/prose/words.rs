@@ -177,8 +177,10 @@ const OTHERS: &[&str] = &[
 pub(super) fn stem_of(lower: &str) -> String {
     let verb = IRREGULAR.iter().find(|(own, _)| *own == lower).map_or(lower, |(_, verb)| *verb);
     let own = stem(verb.trim_end_matches("'s"));
-    // `verify` and `verified`, `delete` and `deletion`.
-    own.trim_end_matches('i').to_owned()
+    // `deploy` and `deployed`, `migrate` and `migration`.
+    let short = |own: &str, end: &str| own.len() >= end.len() + 3 && own.is_ascii();
+    let own = ["y", "i"].iter().find_map(|end| own.strip_suffix(end).filter(|_| short(own, end))).unwrap_or(own);
+    own.strip_suffix("at").filter(|_| short(own, "at")).unwrap_or(own).to_owned()
 }
 
 fn form(lower: &str, [near, behind]: [&str; 2]) -> Form {
