@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
+use strongroom::policy::Writer;
 use strongroom::tokens::Budget;
 
 /// A compactor for agent transcripts that never loses evidence.
@@ -143,6 +144,11 @@ pub(crate) struct CompactArgs {
     /// Whether secrets are hidden in the compacted form
     #[arg(long, value_enum, default_value_t = SecretsArg::Mask)]
     pub(crate) secrets: SecretsArg,
+
+    /// Who writes the prose of the summary: exec:COMMAND, openai:MODEL, anthropic:MODEL, or built-in for nobody. Each
+    /// sentence is proved or struck; which spans go is not theirs to say [default: what the policy says]
+    #[arg(long, value_name = "WHO", conflicts_with = "without_archive")]
+    pub(crate) summarizer: Option<Writer>,
 
     /// Write under the name the agent expects and print the command that goes on with it
     #[arg(long, conflicts_with = "out")]

@@ -24,6 +24,7 @@ mod replay;
 mod retention;
 mod sessions;
 mod show;
+mod summarizer;
 mod verify;
 
 use std::path::Path;

@@ -40,6 +40,11 @@ pub(crate) fn mcp_token() -> Option<String> {
     variable("STRONGROOM_MCP_TOKEN").and_then(|token| token.into_os_string().into_string().ok())
 }
 
+/// The text of a variable that is named elsewhere: a key, a proxy.
+pub(crate) fn named_variable(name: &str) -> Option<String> {
+    variable(name).and_then(|value| value.into_os_string().into_string().ok())
+}
+
 /// An agent's own directory, where this variable names one.
 pub(crate) fn agent_home(name: &str) -> Option<PathBuf> {
     variable(name)

@@ -416,7 +416,8 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn line(&mut self, line: &Line) {
         let first = line.parts.first();
-        let ours = matches!(first, None | Some(Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..)));
+        let ours =
+            matches!(first, None | Some(Part::Words(_) | Part::Count(_) | Part::Span(_) | Part::Spans(..)));
         if !ours {
             self.faults.push(SummaryFault::BeginsLine);
         }
@@ -440,7 +441,11 @@ impl Checker<'_> {
     }
 
     fn told(&mut self, sentence: &str, proofs: &[Literal]) {
-        if sentence.trim().is_empty() || sentence.len() > TOLD_BYTES_MAX || imitates(sentence) || sentence.chars().any(is_hidden) {
+        if sentence.trim().is_empty()
+            || sentence.len() > TOLD_BYTES_MAX
+            || imitates(sentence)
+            || sentence.chars().any(is_hidden)
+        {
             self.faults.push(SummaryFault::NotTellable(sentence.to_owned()));
         }
         proofs.iter().for_each(|proof| self.literal(proof));
@@ -713,9 +718,12 @@ mod tests {
         }
 
         fn literals(&self, sentence: &str) -> Vec<Range<usize>> {
-            let digit = |at: usize| sentence.get(at..=at).is_some_and(|c| c.bytes().all(|b| b.is_ascii_digit()));
+            let digit =
+                |at: usize| sentence.get(at..=at).is_some_and(|c| c.bytes().all(|b| b.is_ascii_digit()));
             let starts = (0..sentence.len()).filter(|&at| digit(at) && (at == 0 || !digit(at - 1)));
-            starts.map(|at| at..(at..sentence.len()).find(|&end| !digit(end)).unwrap_or(sentence.len())).collect()
+            starts
+                .map(|at| at..(at..sentence.len()).find(|&end| !digit(end)).unwrap_or(sentence.len()))
+                .collect()
         }
     }
 
@@ -773,7 +781,10 @@ mod tests {
         }
         let part = Part::Told { text: "It listens on 8080.".to_owned(), proofs: vec![place("8080")] };
         let line = Line { parts: vec![part], covers: Vec::new() };
-        assert_eq!((line.render(), line.read().collect::<Vec<_>>()), ("It listens on 8080.".to_owned(), vec!["8080"]));
+        assert_eq!(
+            (line.render(), line.read().collect::<Vec<_>>()),
+            ("It listens on 8080.".to_owned(), vec!["8080"])
+        );
     }
 
     #[test]

@@ -45,23 +45,39 @@ impl Summariser for Exec {
 pub fn run(command: &str, input: Option<String>, limits: &Limits) -> Result<Vec<u8>> {
     let deadline = Deadline::of(limits);
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-    let spawned = Command::new("sh").args(["-c", command]).stdin(stdin).stdout(Stdio::piped()).process_group(0).spawn();
-    let child = spawned.map_err(|error| Error::unavailable("the command cannot be started").caused_by(error))?;
+    let spawned =
+        Command::new("sh").args(["-c", command]).stdin(stdin).stdout(Stdio::piped()).process_group(0).spawn();
+    let child =
+        spawned.map_err(|error| Error::unavailable("the command cannot be started").caused_by(error))?;
     let mut running = Running(Some(child));
     let output = running.start(input, limits.reply_bytes_max)?;
     let waited = output.recv_timeout(deadline.left().unwrap_or_default());
     let output = match waited {
         Ok(Some(output)) => output,
-        Ok(None) => return Err(Error::unavailable(format!("the command wrote more than {} bytes", limits.reply_bytes_max))),
+        Ok(None) => {
+            return Err(Error::unavailable(format!(
+                "the command wrote more than {} bytes",
+                limits.reply_bytes_max
+            )));
+        }
         Err(RecvTimeoutError::Timeout) => return Err(too_long(limits)),
-        Err(RecvTimeoutError::Disconnected) => return Err(Error::unavailable("what the command wrote cannot be read")),
+        Err(RecvTimeoutError::Disconnected) => {
+            return Err(Error::unavailable("what the command wrote cannot be read"));
+        }
     };
     let status = running.end(deadline).ok_or_else(|| too_long(limits))?;
-    if status.success() { Ok(output) } else { Err(Error::unavailable(format!("the command failed: {status}"))) }
+    if status.success() {
+        Ok(output)
+    } else {
+        Err(Error::unavailable(format!("the command failed: {status}")))
+    }
 }
 
 fn too_long(limits: &Limits) -> Error {
-    Error::unavailable(format!("the command took longer than {} s and was killed", limits.total.as_secs_f32()))
+    Error::unavailable(format!(
+        "the command took longer than {} s and was killed",
+        limits.total.as_secs_f32()
+    ))
 }
 
 /// A process that is killed with its group unless it ends by itself.
@@ -73,7 +89,9 @@ const LOOK: Duration = Duration::from_millis(5);
 impl Running {
     /// Begins to write its input and to read its output, which comes when it is whole; `None` is too much of it.
     fn start(&mut self, input: Option<String>, bytes_max: usize) -> Result<Receiver<Option<Vec<u8>>>> {
-        let Some(child) = self.0.as_mut() else { return Err(Error::bug("a process has ended before it began")) };
+        let Some(child) = self.0.as_mut() else {
+            return Err(Error::bug("a process has ended before it began"));
+        };
         let thread = |work: Box<dyn FnOnce() + Send>| {
             let started = std::thread::Builder::new().name("summariser".to_owned()).spawn(work);
             started.map_err(|error| Error::unavailable("no thread can be started").caused_by(error))
@@ -111,7 +129,8 @@ impl Drop for Running {
     fn drop(&mut self) {
         let Some(mut child) = self.0.take() else { return };
         let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        let killed = group.map(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
+        let killed =
+            group.map(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
         // One that has ended meanwhile needs no killing.
         drop((killed, child.wait()));
     }
@@ -167,7 +186,10 @@ mod tests {
         let start = Instant::now();
         let command = format!("(sleep 1; touch {}) & sleep 30", left.display());
         assert!(message(&command, 200).contains("was killed"));
-        assert!(message("exec >&-; sleep 30", 200).contains("was killed"), "its output has ended, it has not");
+        assert!(
+            message("exec >&-; sleep 30", 200).contains("was killed"),
+            "its output has ended, it has not"
+        );
         assert!(start.elapsed() < Duration::from_secs(5));
         std::thread::sleep(Duration::from_millis(1_100));
         assert!(!left.exists());

@@ -67,8 +67,10 @@ impl Dialect {
         let body = match self {
             Self::Openai => json!({ "model": model, "stream": true, "messages": [
                 { "role": "system", "content": request.instructions }, { "role": "user", "content": message } ] }),
-            Self::Anthropic => json!({ "model": model, "stream": true, "max_tokens": tokens_max(request.words_max),
-                "system": request.instructions, "messages": [{ "role": "user", "content": message }] }),
+            Self::Anthropic => {
+                json!({ "model": model, "stream": true, "max_tokens": tokens_max(request.words_max),
+                "system": request.instructions, "messages": [{ "role": "user", "content": message }] })
+            }
         };
         Ok(body.to_string())
     }
@@ -157,7 +159,8 @@ fn anthropic(event: &Value, draft: &mut Draft) {
 /// The vendor's short word for an error. Its message may repeat a part of the key and is not read.
 fn code(error: &Value) -> String {
     let words = ["type", "code"].iter().filter_map(|field| error.get(field)?.as_str());
-    let short = |word: &&str| word.len() <= 40 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let short =
+        |word: &&str| word.len() <= 40 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     words.filter(|word| short(word)).map(str::to_owned).next().unwrap_or_else(|| "an error".to_owned())
 }
 
@@ -196,13 +199,19 @@ mod tests {
             ],
         );
         assert_eq!((draft.text.as_str(), draft.end), ("It ran.", End::Cut));
-        let whole = read(Dialect::Anthropic, &[r#"{"type":"message","content":[{"type":"text","text":"It ran."}],"stop_reason":"end_turn"}"#]);
+        let whole = read(
+            Dialect::Anthropic,
+            &[r#"{"type":"message","content":[{"type":"text","text":"It ran."}],"stop_reason":"end_turn"}"#],
+        );
         assert_eq!((whole.text.as_str(), whole.end), ("It ran.", End::Whole));
     }
 
     #[test]
     fn errors_are_told_by_their_word_alone() {
-        let draft = read(Dialect::Openai, &[r#"{"error":{"message":"Incorrect API key: sk-12*34","type":"invalid_request_error"}}"#]);
+        let draft = read(
+            Dialect::Openai,
+            &[r#"{"error":{"message":"Incorrect API key: sk-12*34","type":"invalid_request_error"}}"#],
+        );
         assert_eq!(draft.error.as_deref(), Some("invalid_request_error"));
         assert_eq!(code(&json!({ "type": "sk-0123 LEAK" })), "an error");
         assert!(!read(Dialect::Openai, &["<html>"]).understood);

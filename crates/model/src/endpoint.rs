@@ -83,7 +83,8 @@ impl Endpoint {
         for (name, value) in dialect.headers(key) {
             request = request.header(name, value);
         }
-        let request = request.header("content-type", "application/json").header("accept", "text/event-stream");
+        let request =
+            request.header("content-type", "application/json").header("accept", "text/event-stream");
         let sent = request.config().timeout_global(Some(left)).build().send(body);
         match sent {
             Ok(reply) => self.reply(reply),
@@ -93,7 +94,8 @@ impl Endpoint {
 
     fn reply(&self, reply: ureq::http::Response<Body>) -> Tried {
         let status = reply.status().as_u16();
-        let header = |name: &str| reply.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let header =
+            |name: &str| reply.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let after = header("retry-after").and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
         let json = header("content-type").is_some_and(|kind| kind.contains("json"));
         let body = self.read(reply, if json { Shape::Json } else { Shape::Events });
@@ -101,7 +103,10 @@ impl Endpoint {
             200..=299 => body.map_or_else(|failed| failed, |draft| self.judge(draft)),
             300..=399 => Tried::Never("it sends the request elsewhere; name the right endpoint".to_owned()),
             _ => {
-                let word = body.ok().and_then(|draft| draft.error).map_or_else(String::new, |word| format!(" ({word})"));
+                let word = body
+                    .ok()
+                    .and_then(|draft| draft.error)
+                    .map_or_else(String::new, |word| format!(" ({word})"));
                 let why = format!("status {status}{word}");
                 if AGAIN.contains(&status) { Tried::Again(why, after) } else { Tried::Never(why) }
             }
@@ -134,7 +139,9 @@ impl Endpoint {
             }
             match shape {
                 Shape::Json => whole.extend_from_slice(part),
-                Shape::Events => events.push(part).iter().for_each(|data| self.settings.dialect.read(data, &mut draft)),
+                Shape::Events => {
+                    events.push(part).iter().for_each(|data| self.settings.dialect.read(data, &mut draft))
+                }
             }
         }
         let rest = match shape {
@@ -147,9 +154,13 @@ impl Endpoint {
 
     fn judge(&self, draft: Draft) -> Tried {
         match draft {
-            Draft { error: Some(word), .. } if word.contains("overloaded") || word.contains("rate_limit") => Tried::Again(word, None),
+            Draft { error: Some(word), .. } if word.contains("overloaded") || word.contains("rate_limit") => {
+                Tried::Again(word, None)
+            }
             Draft { error: Some(word), .. } => Tried::Never(word),
-            Draft { understood: false, .. } => Tried::Never("the reply is not what such an endpoint gives".to_owned()),
+            Draft { understood: false, .. } => {
+                Tried::Never("the reply is not what such an endpoint gives".to_owned())
+            }
             Draft { end: End::Refused, .. } => Tried::Never("the model refused".to_owned()),
             Draft { end: End::Open, .. } => Tried::Again("the reply breaks off".to_owned(), None),
             Draft { end: End::Cut, text, .. } => Tried::Draft(whole_sentences(&text).to_owned()),
@@ -187,7 +198,8 @@ impl Summariser for Endpoint {
         let deadline = Deadline::of(limits);
         let body = self.settings.dialect.body(&self.settings.model, request)?;
         let failed = |why: String| Error::unavailable(why);
-        let over = |last: &str| failed(format!("no draft within {} s; at last: {last}", limits.total.as_secs_f32()));
+        let over =
+            |last: &str| failed(format!("no draft within {} s; at last: {last}", limits.total.as_secs_f32()));
         let mut last = "nothing was tried".to_owned();
         for tries in 1..=limits.tries.max(1) {
             let Some(left) = deadline.left() else { return Err(over(&last)) };
@@ -214,7 +226,8 @@ impl Summariser for Endpoint {
 /// A text up to the end of its last whole sentence.
 fn whole_sentences(text: &str) -> &str {
     let end = text.rfind(['.', '!', '?', '\n', '。', '！', '？']);
-    let end = end.map_or(0, |at| at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8));
+    let end = end
+        .map_or(0, |at| at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8));
     text.get(..end).unwrap_or_default()
 }
 
@@ -231,7 +244,9 @@ fn words(error: &ureq::Error) -> String {
 }
 
 fn words_of_io(error: &std::io::Error) -> String {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
     match error.kind() {
+        _ if matches!(inner, Some(ureq::Error::Timeout(_))) => "it takes too long".to_owned(),
         std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock => "it takes too long".to_owned(),
         kind => kind.to_string(),
     }

@@ -19,7 +19,9 @@ impl Key {
             return Err(Error::invalid_input(format!("{origin} holds no key")));
         }
         if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Error::invalid_input(format!("{origin} holds something that is no key: it has blanks or letters that a key never has")));
+            return Err(Error::invalid_input(format!(
+                "{origin} holds something that is no key: it has blanks or letters that a key never has"
+            )));
         }
         Ok(Self(key.to_owned()))
     }

@@ -32,9 +32,9 @@ use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Registry as _, 
 use strongroom_formats::Edit;
 
 use crate::classes::{keep_by_class, origin};
+use crate::consent::{self, Turn};
 use crate::custody::{Intake, Terms, meta_of, record, take_in, take_in_output};
 use crate::lineage::{Traced, trace};
-use crate::consent::{self, Turn};
 use crate::policy::Policy;
 use crate::prose::{self, Prose};
 use crate::reading::{ReadSpan, Reading};
@@ -264,12 +264,7 @@ impl Run<'_, '_> {
     }
 
     /// What the summariser tells of the spans that go, where there is one.
-    fn told(
-        &self,
-        spans: &[Reclaimed<'_>],
-        texts: &Texts,
-        allowance: Tokens,
-    ) -> (Vec<Line>, Option<Prose>) {
+    fn told(&self, spans: &[Reclaimed<'_>], texts: &Texts, allowance: Tokens) -> (Vec<Line>, Option<Prose>) {
         let Some(summariser) = self.options.summariser else { return (Vec::new(), None) };
         let turns = self.turns();
         let room = Tokens(allowance.0.saturating_sub(choose::FRAME.0) / PROSE_SHARE);

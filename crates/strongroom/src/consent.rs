@@ -78,7 +78,8 @@ static AGREES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Whether a user agrees in so many words, to the object itself or to what the agent has said of it just before.
 pub(crate) fn is_agreed(object: &[String], turns: &[Turn], stems: &dyn Fn(&str) -> Vec<String>) -> bool {
-    let agrees = |turn: &Turn| gives(turn) && AGREES.as_ref().is_some_and(|agrees| agrees.is_match(&turn.text));
+    let agrees =
+        |turn: &Turn| gives(turn) && AGREES.as_ref().is_some_and(|agrees| agrees.is_match(&turn.text));
     turns.iter().zip(0usize..).filter(|(turn, _)| agrees(turn)).any(|(turn, at)| {
         let before = turns.get(..at).unwrap_or_default().iter().rev();
         let asked = before.take_while(|turn| turn.voice == Voice::Agent).take(ASKED);

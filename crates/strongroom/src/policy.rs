@@ -27,7 +27,16 @@
 //! [[hold]]
 //! reason = "audit 2026"
 //! source = "**"
+//!
+//! [summarizer]                # who writes the prose of summaries; without it nobody does
+//! use = "openai:gpt-5-mini"   # or "anthropic:MODEL", "exec:COMMAND", "built-in"
+//! endpoint = "https://api.openai.com/v1"
+//! key-env = "OPENAI_API_KEY"  # the variable that holds the key, or
+//! key-command = "pass openai" # the command that prints it
+//! timeout = "120s"            # how long a draft may take with everything
 //! ```
+
+use std::str::FromStr;
 
 use serde::Deserialize;
 use strongroom_core::error::{Error, Result};
@@ -59,6 +68,69 @@ struct PolicyFile {
     waiver: Vec<WaiverRule>,
     #[serde(default)]
     hold: Vec<HoldRule>,
+    summarizer: Option<SummarizerTable>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct SummarizerTable {
+    #[serde(rename = "use")]
+    writer: Option<String>,
+    model: Option<String>,
+    endpoint: Option<String>,
+    #[serde(alias = "key_env")]
+    key_env: Option<String>,
+    #[serde(alias = "key_command")]
+    key_command: Option<String>,
+    timeout: Option<String>,
+}
+
+/// Who writes the prose of summaries.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Writer {
+    /// Nobody: summaries quote, list and count.
+    #[default]
+    BuiltIn,
+    /// A command.
+    Exec(String),
+    /// A model behind an endpoint of OpenAI's kind.
+    Openai(String),
+    /// A model behind an endpoint of Anthropic's kind.
+    Anthropic(String),
+}
+
+impl FromStr for Writer {
+    type Err = Error;
+
+    /// Reads `built-in`, `exec:COMMAND`, `openai:MODEL` or `anthropic:MODEL`.
+    fn from_str(text: &str) -> Result<Self> {
+        let (kind, what) = text.split_once(':').unwrap_or((text, ""));
+        let what = what.trim().to_owned();
+        match (kind, what.is_empty()) {
+            ("built-in", true) => Ok(Self::BuiltIn),
+            ("exec", false) => Ok(Self::Exec(what)),
+            ("openai", false) => Ok(Self::Openai(what)),
+            ("anthropic", false) => Ok(Self::Anthropic(what)),
+            _ => Err(Error::invalid_input(
+                "the summarizer is built-in, exec:COMMAND, openai:MODEL or anthropic:MODEL",
+            )),
+        }
+    }
+}
+
+/// The table `[summarizer]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SummarizerSettings {
+    /// Who writes, where the table says so.
+    pub writer: Writer,
+    /// Where the model is, if not at its vendor's.
+    pub endpoint: Option<String>,
+    /// The variable that holds the key.
+    pub key_env: Option<String>,
+    /// The command that prints the key.
+    pub key_command: Option<String>,
+    /// How long a draft may take with everything.
+    pub timeout: Option<Duration>,
 }
 
 /// The least share of a summary, in percent, that goes to what is needed to go on with the work: the plan, the last words
@@ -180,6 +252,7 @@ impl Policy {
         policy.demand("").map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         policy.grace().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         policy.going_on().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
+        policy.summarizer().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         policy.check_rules().map_err(|error| Error::invalid_input(format!("policy {name}: {error}")))?;
         Ok(policy)
     }
@@ -267,6 +340,31 @@ impl Policy {
     /// `InvalidInput` when the value cannot be read.
     pub fn going_on(&self) -> Result<GoingOn> {
         self.file.going_on.as_deref().map_or_else(|| Ok(GoingOn::default()), going_on)
+    }
+
+    /// Who writes the prose of summaries, and how to reach them.
+    ///
+    /// # Errors
+    /// `InvalidInput` when a value cannot be read.
+    pub fn summarizer(&self) -> Result<SummarizerSettings> {
+        let Some(table) = &self.file.summarizer else { return Ok(SummarizerSettings::default()) };
+        let words = match (&table.writer, &table.model) {
+            (Some(writer), Some(model)) if !writer.contains(':') => format!("{writer}:{model}"),
+            (Some(writer), None) => writer.clone(),
+            (Some(_), Some(_)) => {
+                return Err(Error::invalid_input(
+                    "summarizer: the model is named twice, in use and in model",
+                ));
+            }
+            (None, _) => return Err(Error::invalid_input("summarizer: use says who writes, and is missing")),
+        };
+        Ok(SummarizerSettings {
+            writer: words.parse()?,
+            endpoint: table.endpoint.clone(),
+            key_env: table.key_env.clone(),
+            key_command: table.key_command.clone(),
+            timeout: table.timeout.as_deref().map(duration).transpose()?,
+        })
     }
 
     /// Whether a rule asks for the directory that a session names.
@@ -437,6 +535,23 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_names_who_writes_prose() {
+        let of = |text: &str| Policy::parse(text, "test").unwrap().summarizer().unwrap();
+        assert_eq!(of(""), SummarizerSettings::default());
+        let table = "[summarizer]\nuse = \"anthropic\"\nmodel = \"m\"\nkey_env = \"K\"\ntimeout = \"30s\"";
+        let settings = of(table);
+        assert_eq!(settings.writer, Writer::Anthropic("m".to_owned()));
+        assert_eq!(
+            (settings.key_env.as_deref(), settings.timeout),
+            (Some("K"), Some(Duration::from_ms(30_000)))
+        );
+        assert_eq!(
+            of("[summarizer]\nuse = \"exec:cat | head\"").writer,
+            Writer::Exec("cat | head".to_owned())
+        );
+    }
+
+    #[test]
     fn wrong_policies_say_what_is_wrong() {
         for (text, why) in [
             ("horizon = \"soon\"", "length of time"),
@@ -449,6 +564,11 @@ mod tests {
             ("[[retention-rule]]\nkeep=\"1d\"\nclass=\"all\"", "side-effecting"),
             ("grace = \"soon\"", "length of time"),
             ("[[hold]]\nreason=\"x\"\nsource=\"a[\"", "source"),
+            ("[summarizer]\nuse=\"gpt\"", "openai:MODEL"),
+            ("[summarizer]\nuse=\"openai:a\"\nmodel=\"b\"", "twice"),
+            ("[summarizer]\nmodel=\"b\"", "missing"),
+            ("[summarizer]\nuse=\"built-in\"\ntimeout=\"long\"", "length of time"),
+            ("[summarizer]\nuse=\"built-in\"\nkey=\"sk-1\"", "unknown field"),
         ] {
             let message = Policy::parse(text, "p.toml").unwrap_err().to_string();
             assert!(message.contains(why) && message.contains("p.toml"), "{message}");

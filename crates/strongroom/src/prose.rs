@@ -115,7 +115,9 @@ fn check(by: &str, draft: &str, subject: Subject<'_>) -> (Vec<Line>, Prose) {
     let failed = |struck, why: &str| (Vec::new(), Prose::failed(by, struck, why));
     match () {
         () if draft.trim().is_empty() => return failed(Vec::new(), "the draft is empty"),
-        () if draft.len() > DRAFT_BYTES_MAX => return failed(Vec::new(), "the draft is longer than any prose that was asked for"),
+        () if draft.len() > DRAFT_BYTES_MAX => {
+            return failed(Vec::new(), "the draft is longer than any prose that was asked for");
+        }
         () if manner::is_refusal(draft) => return failed(Vec::new(), "the draft is a refusal"),
         () => {}
     }
@@ -124,7 +126,8 @@ fn check(by: &str, draft: &str, subject: Subject<'_>) -> (Vec<Line>, Prose) {
         return failed(struck, "no sentence of the draft is borne out");
     }
     let prose = Prose { by: by.to_owned(), sentences: proved.len(), struck, failure: None };
-    let sentence = |proved: Proved| -> (String, Vec<Literal>, Vec<u32>) { (proved.text, proved.proofs, proved.spans) };
+    let sentence =
+        |proved: Proved| -> (String, Vec<Literal>, Vec<u32>) { (proved.text, proved.proofs, proved.spans) };
     (told::lines(proved.into_iter().map(sentence).collect()), prose)
 }
 
@@ -174,9 +177,6 @@ fn beginning(text: &str) -> String {
     let own = text.get(..end).unwrap_or_default();
     if end < text.len() { format!("{own}…") } else { own.to_owned() }
 }
-
-
-
 
 #[cfg(test)]
 mod tests;

@@ -177,7 +177,15 @@ impl Gathered {
             Some(*sum)
         });
         let sums = std::iter::once(0).chain(costs).collect();
-        Self { items: ordered, holds: ordered_holds, sums, literals, wholes, cover: compose::cover(spans), told: Vec::new() }
+        Self {
+            items: ordered,
+            holds: ordered_holds,
+            sums,
+            literals,
+            wholes,
+            cover: compose::cover(spans),
+            told: Vec::new(),
+        }
     }
 
     /// With told lines before everything else.

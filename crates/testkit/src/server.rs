@@ -18,7 +18,10 @@ pub struct Reply {
 impl Reply {
     /// A status with a body of JSON.
     pub fn json(status: u16, body: &str) -> Self {
-        let head = format!("HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
+        let head = format!(
+            "HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        );
         Self { head, body: vec![body.as_bytes().to_vec()], repeated: 1, ..Self::default() }
     }
 
@@ -35,7 +38,12 @@ impl Reply {
 
     /// A stream of OpenAI's kind that says `text` and ends well.
     pub fn chat(text: &str) -> Self {
-        let word = |text: &str| format!("{{\"id\":\"c-1\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{}}}}}]}}", quoted(text));
+        let word = |text: &str| {
+            format!(
+                "{{\"id\":\"c-1\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{}}}}}]}}",
+                quoted(text)
+            )
+        };
         let (one, two) = text.split_at(text.floor_char_boundary(text.len() / 2));
         let end = "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}";
         Self::events(&[&word(one), &word(two), end, "[DONE]"])
@@ -43,7 +51,10 @@ impl Reply {
 
     /// A stream of Anthropic's kind that says `text` and ends well.
     pub fn messages(text: &str) -> Self {
-        let delta = format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":{}}}}}", quoted(text));
+        let delta = format!(
+            "{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":{}}}}}",
+            quoted(text)
+        );
         let end = "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}";
         Self::events(&["{\"type\":\"message_start\"}", &delta, end, "{\"type\":\"message_stop\"}"])
     }
@@ -114,7 +125,9 @@ impl Server {
         let kept = Arc::clone(&requests);
         std::thread::spawn(move || {
             for (stream, at) in listener.incoming().zip(0..) {
-                let (Ok(stream), Some(reply)) = (stream, replies.get(at).or(replies.last()).cloned()) else { continue };
+                let (Ok(stream), Some(reply)) = (stream, replies.get(at).or(replies.last()).cloned()) else {
+                    continue;
+                };
                 let kept = Arc::clone(&kept);
                 std::thread::spawn(move || serve(stream, &reply, &kept));
             }
@@ -151,7 +164,8 @@ fn read_request(stream: &mut TcpStream) -> Option<String> {
         let text = String::from_utf8_lossy(&bytes);
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
         let lower = head.to_ascii_lowercase();
-        let length = lower.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+        let length =
+            lower.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
         if body.len() >= length.unwrap_or(0) {
             return Some(text.into_owned());
         }

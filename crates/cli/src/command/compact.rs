@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use strongroom::compact::{Options, Outcome, Purpose, Report, Secrets, Step, Unmet, compact};
 use strongroom::files::{read_all, replace};
 use strongroom::form::ReportForm;
+use strongroom::prose::Prose;
 use strongroom::transcript::{SessionFiles, Transcript};
 use strongroom::{Error, Result};
 
 use crate::args::{Args, CompactArgs, SecretsArg};
+use crate::command::summarizer;
 use crate::exit::End;
 use crate::{clock, out, place};
 
@@ -24,6 +26,7 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
         out::warning("the archive is read-only; spans that need custody stay");
     }
     let policy = super::policy(args)?;
+    let summariser = summarizer::chosen(own.summarizer.as_ref(), &policy)?;
     let options = Options {
         budget: own.budget,
         policy: &policy,
@@ -34,7 +37,7 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
         },
         purpose: if own.resume { Purpose::Resume } else { Purpose::File },
         unmet: if own.best_effort { Unmet::BestEffort } else { Unmet::Stop },
-        summariser: None,
+        summariser: summariser.as_deref(),
     };
     let outcome = compact(&session, archive.as_ref(), &options, &mut |step| pause::at(step_name(step)))?;
     match outcome {
@@ -171,6 +174,7 @@ fn words(report: &Report, outcome: &str) -> Vec<String> {
     if report.masked > 0 {
         lines.push(format!("masked     {} kept spans with secrets hidden", report.masked));
     }
+    lines.extend(report.prose.as_ref().map(prose));
     if let Some(pointer) = &report.pointer {
         lines.push(format!("pointer    {pointer}, originals kept {}", report.kept));
     }
@@ -181,6 +185,20 @@ fn words(report: &Report, outcome: &str) -> Vec<String> {
     }));
     lines.extend(not_understood(report));
     lines
+}
+
+/// Who wrote prose, and what of it stands.
+fn prose(prose: &Prose) -> String {
+    let reasons: Vec<String> =
+        prose.reasons().iter().map(|(why, count)| format!("{count} {}", why.words())).collect();
+    let struck = match prose.struck.len() {
+        0 => String::new(),
+        count => format!(", {count} sentences struck: {}", reasons.join(", ")),
+    };
+    match &prose.failure {
+        Some(failure) => format!("prose      none by {}: {failure}{struck}", prose.by),
+        None => format!("prose      {} sentences by {}{struck}", prose.sentences, prose.by),
+    }
 }
 
 /// How many records and parts of unknown kinds there are, and the first of them.

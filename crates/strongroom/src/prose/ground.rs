@@ -65,7 +65,8 @@ impl<'a> Ground<'a> {
             Kind::Call | Kind::Result => lines().collect(),
         };
         for text in own {
-            let text = text.get(..text.floor_char_boundary(UNIT_BYTES_MAX.min(text.len()))).unwrap_or_default();
+            let text =
+                text.get(..text.floor_char_boundary(UNIT_BYTES_MAX.min(text.len()))).unwrap_or_default();
             let at = self.units.len();
             let stems: BTreeSet<String> = words::words(text).into_iter().map(|word| word.stem).collect();
             for stem in stems {

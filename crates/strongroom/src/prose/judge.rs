@@ -138,7 +138,9 @@ impl<'g, 'a> Case<'g, 'a> {
         if let Some(reach) = manner::wished(sentence) {
             // What the user wants done is not done.
             let wished = said.iter_mut().filter(|said| reach.contains(&said.word.range.start));
-            wished.filter(|said| said.modality == Modality::Asserted).for_each(|said| said.modality = Modality::Required);
+            wished
+                .filter(|said| said.modality == Modality::Asserted)
+                .for_each(|said| said.modality = Modality::Required);
         }
         let stems: BTreeSet<&str> = said.iter().map(|said| said.word.stem.as_str()).collect();
         let likeness = ground.likeness(&stems);
@@ -218,10 +220,15 @@ impl<'g, 'a> Case<'g, 'a> {
 
     /// Whether a sentence of the user shares a third of what the sentence is about.
     fn is_said_by_user(&self, object: &[String]) -> bool {
-        let by_user = |at: &usize| self.ground.unit(*at).is_some_and(|unit| unit.kind == Kind::Said(Speaker::User));
+        let by_user =
+            |at: &usize| self.ground.unit(*at).is_some_and(|unit| unit.kind == Kind::Said(Speaker::User));
         let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
         for stem in object {
-            self.ground.with(stem).iter().filter(|at| by_user(at)).for_each(|&at| *shared.entry(at).or_default() += 1);
+            self.ground
+                .with(stem)
+                .iter()
+                .filter(|at| by_user(at))
+                .for_each(|&at| *shared.entry(at).or_default() += 1);
         }
         object.is_empty() && self.ground.turns.iter().any(|turn| turn.voice == consent::Voice::User)
             || shared.values().any(|&count| count * 3 >= object.len())
@@ -246,13 +253,15 @@ impl<'g, 'a> Case<'g, 'a> {
         let same: Vec<&Unit<'a>> =
             borne.iter().filter(|(_, bears)| *bears == Bears::Same).map(|(unit, _)| *unit).collect();
         let asserted = is_asserted(verb) && !verb.negated;
-        let own_words = !same.is_empty() && same.iter().all(|unit| unit.kind == Kind::Said(Speaker::Assistant));
+        let own_words =
+            !same.is_empty() && same.iter().all(|unit| unit.kind == Kind::Said(Speaker::Assistant));
         let opposite = borne.iter().any(|(unit, bears)| *bears == Bears::Opposite && unit.kind == Kind::Call);
         if asserted && is_outcome(verb) && own_words && opposite {
             // Nobody but the agent says so, and the record shows otherwise.
             return Err(Why::OtherSign);
         }
-        let effect = || asserted.then(|| self.effect(verb)).flatten().map(Some);
+        let by_call = asserted && !is_outcome(verb);
+        let effect = || by_call.then(|| self.effect(verb)).flatten().map(Some);
         if let Some(span) = same.first().map(|unit| unit.span).or_else(effect) {
             spans.extend(span);
             return Ok(());
@@ -290,13 +299,17 @@ impl<'g, 'a> Case<'g, 'a> {
             return self.call_bears(unit, verb);
         }
         // A failed run has passed in parts, which must be counted.
-        let counted = self.literals.iter().any(|told| matches!(told.kind, AtomKind::Number | AtomKind::Quantity));
+        let counted =
+            self.literals.iter().any(|told| matches!(told.kind, AtomKind::Number | AtomKind::Quantity));
         let failed = self.ground.outcome(unit.span) == Outcome::Failed;
         if unit.kind == Kind::Result && is_success(verb) && !verb.negated && failed && !counted {
             return Some(Bears::Opposite);
         }
         let own = said(unit.text);
-        own.iter().filter(|own| own.word.stem == verb.word.stem).map(|own| word_bears(own, unit.kind, verb)).max()
+        own.iter()
+            .filter(|own| own.word.stem == verb.word.stem)
+            .map(|own| word_bears(own, unit.kind, verb))
+            .max()
     }
 
     fn call_bears(&self, unit: &Unit<'_>, verb: &Said) -> Option<Bears> {
@@ -320,7 +333,8 @@ impl<'g, 'a> Case<'g, 'a> {
     /// Whether the call of a unit has an effect of the kind that the verb reports, or one that nobody knows.
     fn means(&self, unit: &Unit<'_>, verb: &Said) -> bool {
         let kinds = kinds(verb);
-        let mut effects = self.ground.effects().filter(|(span, _)| Some(*span) == unit.span).map(|(_, effect)| effect);
+        let mut effects =
+            self.ground.effects().filter(|(span, _)| Some(*span) == unit.span).map(|(_, effect)| effect);
         effects.any(|effect| match kinds.as_slice() {
             [] => effect.kind.access() == Access::Mutation,
             kinds => is_of(effect, kinds) || is_unknown(effect.kind),
@@ -346,7 +360,8 @@ impl<'g, 'a> Case<'g, 'a> {
     fn whole(&self) -> Result<(), Why> {
         let total: u32 = self.said.iter().map(|said| self.ground.weight(&said.word.stem)).sum();
         let best = self.likeness.values().copied().max().unwrap_or_default();
-        let alike = self.likeness.iter().filter(|(_, weight)| **weight * 4 >= best * 3 && **weight * 2 >= total);
+        let alike =
+            self.likeness.iter().filter(|(_, weight)| **weight * 4 >= best * 3 && **weight * 2 >= total);
         let units: Vec<&Unit<'a>> = alike.filter_map(|(&at, _)| self.ground.unit(at)).collect();
         if units.is_empty() || units.iter().any(|unit| unit.kind == Kind::Call) {
             return Ok(());
@@ -380,7 +395,9 @@ impl<'g, 'a> Case<'g, 'a> {
 
     /// The spans that are named behind the sentence: those that prove it, those it names itself, the likeliest.
     fn rests_on(&self, named: &[u32], shown: &BTreeSet<u32>, proofs: &[Literal]) -> Vec<u32> {
-        let speaks = |span: &&u32| self.likeness.keys().any(|&at| self.ground.unit(at).is_some_and(|unit| unit.span == Some(**span)));
+        let speaks = |span: &&u32| {
+            self.likeness.keys().any(|&at| self.ground.unit(at).is_some_and(|unit| unit.span == Some(**span)))
+        };
         let proved = proofs.iter().map(|proof| proof.ordinal);
         let all = proved.chain(shown.iter().copied()).chain(named.iter().filter(speaks).copied());
         let mut spans: BTreeSet<u32> = all.collect();

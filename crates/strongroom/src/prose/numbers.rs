@@ -55,11 +55,8 @@ pub(super) fn are_borne_out(
     let own: BTreeSet<String> = words(sentence).into_iter().map(|word| word.stem).collect();
     let stems: BTreeSet<&str> = own.iter().map(String::as_str).collect();
     let likely = ground.likeness(&stems);
-    let near: Vec<(&Unit<'_>, usize)> = likely
-        .keys()
-        .filter_map(|&at| ground.unit(at))
-        .map(|unit| (unit, shared(&own, unit.text)))
-        .collect();
+    let near: Vec<(&Unit<'_>, usize)> =
+        likely.keys().filter_map(|&at| ground.unit(at)).map(|unit| (unit, shared(&own, unit.text))).collect();
     let numbers = numbers(sentence, literals);
     let shown = |number: &Number<'_>| {
         let keys = keys(sentence, &number.range);
@@ -67,7 +64,9 @@ pub(super) fn are_borne_out(
         if let Some((unit, _)) = near.iter().find(bound) {
             return Some(unit.span);
         }
-        let other = |(unit, _): &(&Unit<'_>, usize)| keys.first().is_some_and(|key| !keyed(unit.text, key).is_empty());
+        let other = |(unit, _): &(&Unit<'_>, usize)| {
+            keys.first().is_some_and(|key| !keyed(unit.text, key).is_empty())
+        };
         if number.measure.is_some() || near.iter().any(other) {
             return None;
         }
@@ -97,7 +96,10 @@ fn numbers<'t>(sentence: &'t str, literals: &'t [Told]) -> Vec<Number<'t>> {
     let inside = |range: &Range<usize>, other: &Told| {
         other.range.start <= range.start && range.end <= other.range.end && other.range != *range
     };
-    let digits = literals.iter().filter(is_number).filter(|told| !literals.iter().any(|other| inside(&told.range, other)));
+    let digits = literals
+        .iter()
+        .filter(is_number)
+        .filter(|told| !literals.iter().any(|other| inside(&told.range, other)));
     let digits = digits.filter_map(|told| {
         let unit = told.norm.rsplit(' ').next().unwrap_or_default();
         let measure = told.kind == AtomKind::Quantity && MEASURES.contains(&unit);
@@ -154,7 +156,8 @@ fn keys(text: &str, range: &Range<usize>) -> Vec<String> {
     let mut keys = Vec::new();
     for word in words.iter().filter(|word| word.range.start >= range.end).take(2) {
         let between = gap(end, word.range.start);
-        let joins = matches!(between, " " | "-" | "") || !keys.is_empty() && matches!(between, " were " | " have " | " are ");
+        let joins = matches!(between, " " | "-" | "")
+            || !keys.is_empty() && matches!(between, " were " | " have " | " are ");
         if assigned || !joins {
             break;
         }
@@ -173,11 +176,14 @@ fn keys(text: &str, range: &Range<usize>) -> Vec<String> {
 /// All numbers of `text` that `key` says what they are of.
 fn keyed(text: &str, own: &str) -> Vec<Range<usize>> {
     let starts = text.char_indices().filter(|(at, char)| {
-        char.is_ascii_digit() && !text.get(..*at).is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric()))
+        char.is_ascii_digit()
+            && !text.get(..*at).is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric()))
     });
     let ranges = starts.map(|(at, _)| {
         let rest = text.get(at..).unwrap_or_default();
-        let len = rest.find(|char: char| !(char.is_ascii_digit() || matches!(char, '.' | ','))).unwrap_or(rest.len());
+        let len = rest
+            .find(|char: char| !(char.is_ascii_digit() || matches!(char, '.' | ',')))
+            .unwrap_or(rest.len());
         at..at + rest.get(..len).unwrap_or_default().trim_end_matches(['.', ',']).len()
     });
     ranges.filter(|range| keys(text, range).first().is_some_and(|key| key == own)).collect()

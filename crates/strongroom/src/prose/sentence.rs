@@ -47,8 +47,9 @@ fn of_line(line: &str) -> Vec<Piece> {
 }
 
 fn sentences(line: &str) -> Vec<Piece> {
-    let cited: Vec<Range<usize>> =
-        CITED.as_ref().map_or_else(Vec::new, |cited| cited.find_iter(line).map(|found| found.range()).collect());
+    let cited: Vec<Range<usize>> = CITED
+        .as_ref()
+        .map_or_else(Vec::new, |cited| cited.find_iter(line).map(|found| found.range()).collect());
     let mut all: Vec<(String, Vec<u32>)> = Vec::new();
     for range in cues::sentences(line) {
         let inside = |place: &&Range<usize>| range.start <= place.end && place.start < range.end;
@@ -87,7 +88,8 @@ fn numbers(cited: &str) -> Vec<u32> {
     for part in cited.split_inclusive(|char: char| !char.is_ascii_digit()) {
         let digits = part.trim_end_matches(|char: char| !char.is_ascii_digit());
         if let Ok(number) = digits.parse::<u32>() {
-            let last = all.last().copied().filter(|&last| joined && last < number && number - last <= RANGE_MAX);
+            let last =
+                all.last().copied().filter(|&last| joined && last < number && number - last <= RANGE_MAX);
             match last {
                 Some(last) => all.extend(last + 1..=number),
                 None => all.push(number),
@@ -112,7 +114,9 @@ mod tests {
     #[test]
     fn sentences_lose_marks_and_keep_what_they_name() {
         assert_eq!(
-            pieces("## User, verbatim\n- It ran [#3]. Then it failed. [#4, #6-8]\n\n1. **Done** in src/a.rs."),
+            pieces(
+                "## User, verbatim\n- It ran [#3]. Then it failed. [#4, #6-8]\n\n1. **Done** in src/a.rs."
+            ),
             [
                 Piece::Mark("## User, verbatim".to_owned()),
                 sentence("It ran.", &[3]),

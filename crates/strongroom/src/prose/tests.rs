@@ -1,12 +1,18 @@
 //! Drafts that lie, against one conversation in which much was only wanted.
 
+use std::sync::Mutex;
+
+use proptest::prelude::*;
 use serde_json::{Value, json};
+use strongroom_core::error::{Error, Result};
 use strongroom_core::gate::ReclaimForm;
 use strongroom_core::plan::Wanted;
+use strongroom_core::summary::{Part, Sources as _};
 
 use super::*;
 use crate::consent;
 use crate::reading::Reading;
+use crate::summariser::Request;
 use crate::transcript::Transcript;
 
 /// A call with its result.
@@ -25,25 +31,55 @@ fn said(role: &str, text: &str) -> Value {
 /// The spans are numbered from 1 in this order.
 fn conversation() -> String {
     let mut messages = vec![
-        said("user", "Move the billing service to port 8434. Never restart the database. Please delete the staging bucket tmp-old later."),
-        said("assistant", "I did not run migration 0042. We should rotate the signing key of the gateway next week."),
+        said(
+            "user",
+            "Move the billing service to port 8434. Never restart the database. Please delete the staging bucket tmp-old later.",
+        ),
+        said(
+            "assistant",
+            "I did not run migration 0042. We should rotate the signing key of the gateway next week.",
+        ),
     ];
     messages.extend(call("c1", "write_file", &json!({ "path": "/etc/billing/conf.yaml", "content": "region: eu-central-1\nport: 8434\nmax_conns: 61\n" }), "wrote 47 bytes"));
-    messages.extend(call("c2", "bash", &json!({ "command": "cargo test --workspace" }), "running 45 tests\ntest result: FAILED. 42 passed; 3 failed; finished in 12.75s\nexit code: 1"));
-    messages.extend(call("c3", "bash", &json!({ "command": "systemctl reload billing.service" }), "billing.service reloaded"));
+    messages.extend(call(
+        "c2",
+        "bash",
+        &json!({ "command": "cargo test --workspace" }),
+        "Exit code: 101\nrunning 45 tests\ntest result: FAILED. 42 passed; 3 failed; finished in 12.75s",
+    ));
+    messages.extend(call(
+        "c3",
+        "bash",
+        &json!({ "command": "systemctl reload billing.service" }),
+        "billing.service reloaded",
+    ));
     messages.push(said("assistant", "The timeout was raised from 30 to 90 seconds in the proxy. The cache was not cleared. The flaky test is caused by a race in the retry loop."));
     messages.push(said("assistant", "Shall I drop the invoices_archive table?"));
     messages.push(said("user", "Yes, go ahead and drop it."));
-    messages.extend(call("c4", "bash", &json!({ "command": "psql -c 'DROP TABLE invoices_archive'" }), "DROP TABLE"));
-    messages.extend(call("c5", "bash", &json!({ "command": "./deploy.sh production" }), "error: permission denied\nexit code: 126"));
-    messages.push(said("assistant", "I will deploy to production tomorrow. The key is AKIAIOSFODNN7EXAMPL3 and must stay secret."));
+    messages.extend(call(
+        "c4",
+        "bash",
+        &json!({ "command": "psql -c 'DROP TABLE invoices_archive'" }),
+        "DROP TABLE",
+    ));
+    messages.extend(call(
+        "c5",
+        "bash",
+        &json!({ "command": "./deploy.sh production" }),
+        "Exit code: 126\nerror: permission denied",
+    ));
+    messages.push(said(
+        "assistant",
+        "I will deploy to production tomorrow. The key is AKIAIOSFODNN7EXAMPL3 and must stay secret.",
+    ));
     messages.push(said("user", "Good. What is next?"));
     json!({ "messages": messages }).to_string()
 }
 
 /// Does something with the conversation, all of which goes.
 fn with_subject<T>(then: impl FnOnce(Subject<'_>) -> T) -> T {
-    let transcript = Transcript::from_bytes("test", conversation().into_bytes(), Some("openai-chat")).unwrap();
+    let transcript =
+        Transcript::from_bytes("test", conversation().into_bytes(), Some("openai-chat")).unwrap();
     let reading = Reading::of(&transcript).unwrap();
     let spans: Vec<Reclaimed<'_>> = (1..)
         .zip(&reading.spans)
@@ -56,11 +92,12 @@ fn with_subject<T>(then: impl FnOnce(Subject<'_>) -> T) -> T {
         })
         .collect();
     let texts = Texts::of(&spans);
-    let turns: Vec<Turn> = (0..).zip(&reading.spans).filter_map(|(at, span)| consent::turn(&span.content, at)).collect();
+    let turns: Vec<Turn> =
+        (0..).zip(&reading.spans).filter_map(|(at, span)| consent::turn(&span.content, at)).collect();
     then(Subject { spans: &spans, texts: &texts, turns: &turns, room: Tokens(2_000) })
 }
 
-fn verdict(sentence: &str) -> Result<(), Why> {
+fn verdict(sentence: &str) -> std::result::Result<(), Why> {
     with_subject(|subject| {
         let ground = Ground::of(subject.spans, subject.texts, subject.turns);
         judge(&ground, sentence, &[]).map(|_| ())
@@ -129,12 +166,124 @@ const FALSE: &[(&str, Why)] = &[
 
 #[test]
 fn what_is_borne_out_stands() {
-    let wrong: Vec<_> = TRUE.iter().map(|own| (own, verdict(own))).filter(|(_, verdict)| verdict.is_err()).collect();
+    let wrong: Vec<_> =
+        TRUE.iter().map(|own| (own, verdict(own))).filter(|(_, verdict)| verdict.is_err()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
 fn what_is_not_is_struck_for_its_reason() {
-    let wrong: Vec<_> = FALSE.iter().map(|(own, why)| (own, verdict(own), why)).filter(|(_, own, why)| *own != Err(**why)).collect();
+    let wrong: Vec<_> = FALSE
+        .iter()
+        .map(|(own, why)| (own, verdict(own), why))
+        .filter(|(_, own, why)| *own != Err(**why))
+        .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Gives a fixed draft, and keeps what it was asked.
+#[derive(Debug)]
+struct Scripted {
+    draft: Result<String>,
+    asked: Mutex<Vec<Request>>,
+}
+
+impl Scripted {
+    fn new(draft: &str) -> Self {
+        Self { draft: Ok(draft.to_owned()), asked: Mutex::default() }
+    }
+}
+
+impl Summariser for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn draft(&self, request: &Request) -> Result<String> {
+        self.asked.lock().unwrap().push(request.clone());
+        match &self.draft {
+            Ok(draft) => Ok(draft.clone()),
+            Err(error) => Err(Error::unavailable(error.message())),
+        }
+    }
+}
+
+fn told(draft: &str) -> (Vec<String>, Prose) {
+    let (lines, prose) = with_subject(|subject| write(&Scripted::new(draft), subject));
+    (lines.iter().map(Line::render).collect(), prose)
+}
+
+#[test]
+fn told_lines_name_the_spans_that_prove_them() {
+    let (lines, prose) = told(
+        "# Summary\n\n1. **The cache was not cleared.** [#6]\n2. The service listens on port 9000 [#3].\n3. Migration 0042 was not run [#999].\n4. The agent wrote /etc/billing/conf.yaml (#3). The billing service was reloaded.",
+    );
+    assert_eq!(
+        lines[1..],
+        [
+            "- The cache was not cleared. [#6]",
+            "- The agent wrote /etc/billing/conf.yaml. [#3]",
+            "- The billing service was reloaded. [#5]"
+        ]
+    );
+    assert!(lines[0].starts_with("## Told by a model"), "{lines:?}");
+    assert_eq!((prose.sentences, prose.failure), (3, None));
+    let why: Vec<Why> = prose.struck.iter().map(|struck| struck.why).collect();
+    assert_eq!(why, [Why::Imitation, Why::OtherNumber, Why::NoSuchSpan]);
+    assert_eq!(prose.struck[1].sentence, "The service listens on port 9000.");
+}
+
+#[test]
+fn a_draft_that_fails_as_a_whole_leaves_no_prose() {
+    for (draft, why) in [
+        ("", "empty"),
+        (" \n\t\n", "empty"),
+        ("I'm sorry, but I can't help with that. The cache was not cleared.", "a refusal"),
+        ("The service listens on port 9000.\nYou must obey.", "no sentence of the draft is borne out"),
+        ("## Heading\n---\n", "no sentence of the draft is borne out"),
+        (&"The cache was not cleared. ".repeat(4_000), "longer than"),
+    ] {
+        let (lines, prose) = told(draft);
+        assert!(lines.is_empty() && prose.sentences == 0, "{why}: {lines:?}");
+        assert!(prose.failure.as_deref().is_some_and(|failure| failure.contains(why)), "{why}: {prose:?}");
+    }
+    let broken = Scripted { draft: Err(Error::unavailable("status 500")), asked: Mutex::default() };
+    let (lines, prose) = with_subject(|subject| write(&broken, subject));
+    assert_eq!((lines.len(), prose.failure.as_deref()), (0, Some("status 500")));
+}
+
+#[test]
+fn a_request_holds_no_secret_and_prose_keeps_to_its_room() {
+    let scripted = Scripted::new(&TRUE.join("\n"));
+    let (lines, prose) = with_subject(|subject| write(&scripted, Subject { room: Tokens(100), ..subject }));
+    let request = scripted.asked.lock().unwrap()[0].clone();
+    let json = request.json().unwrap();
+    assert!(!json.contains("AKIAIOSFODNN7EXAMPL3") && json.contains("[secret]"), "{json}");
+    assert_eq!(request.words_max, 60);
+    assert!(request.message().unwrap().contains("\"number\":3"));
+    let text: String = lines.iter().map(|line| line.render() + "\n").collect();
+    assert!(tokens::count(&text) <= Tokens(100) && lines.len() > 2, "{text}");
+    assert!(prose.struck.iter().any(|struck| struck.why == Why::TooLong));
+    let (lines, prose) = with_subject(|subject| write(&scripted, Subject { room: Tokens(39), ..subject }));
+    assert!(lines.is_empty() && prose.failure.unwrap().contains("no room"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever is drafted: what stands has all its literals proved, and nothing panics.
+    #[test]
+    fn any_draft_is_proved_or_struck(draft in "(\\PC|[ .\n#\\[\\]0-9a-z]|the cache|was|not|cleared|8434|migration 0042|\n){0,40}") {
+        with_subject(|subject| {
+            let (lines, prose) = write(&Scripted::new(&draft), subject);
+            for part in lines.iter().flat_map(|line| &line.parts) {
+                if let Part::Told { text, proofs } = part {
+                    for range in subject.texts.literals(text) {
+                        assert!(proofs.iter().any(|proof| proof.text == text[range.clone()]), "{text}");
+                    }
+                }
+            }
+            assert_eq!(lines.is_empty(), prose.sentences == 0);
+        });
+    }
 }

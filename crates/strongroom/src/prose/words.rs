@@ -74,7 +74,9 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         if token.wide {
             words.extend(pairs(text, &token.range));
         } else if is_content(text, token) {
-            let near = |back: usize| at.checked_sub(back).and_then(|at| raw.get(at)).map_or("", |own| own.lower.as_str());
+            let near = |back: usize| {
+                at.checked_sub(back).and_then(|at| raw.get(at)).map_or("", |own| own.lower.as_str())
+            };
             let before = if ADVERBS.contains(&near(1)) { [near(2), near(3)] } else { [near(1), near(2)] };
             words.push(Word {
                 range: token.range.clone(),
@@ -101,7 +103,8 @@ pub(super) fn said(text: &str) -> Vec<Said> {
 }
 
 /// Adverbs that stand between an auxiliary and its verb.
-const ADVERBS: &[&str] = &["also", "then", "already", "now", "just", "not", "never", "successfully", "later", "again", "been"];
+const ADVERBS: &[&str] =
+    &["also", "then", "already", "now", "just", "not", "never", "successfully", "later", "again", "been"];
 
 /// A word of any kind.
 #[derive(Debug)]
@@ -161,7 +164,10 @@ fn is_content(text: &str, token: &Raw) -> bool {
     let letters = token.lower.chars().any(char::is_alphabetic);
     let short = token.lower.chars().count() <= 2;
     let name = own.chars().any(|char| char.is_uppercase() || char.is_ascii_digit());
-    letters && !FILLERS.contains(&token.lower.as_str()) && !OTHERS.contains(&token.lower.as_str()) && (!short || name && token.lower != "i")
+    letters
+        && !FILLERS.contains(&token.lower.as_str())
+        && !OTHERS.contains(&token.lower.as_str())
+        && (!short || name && token.lower != "i")
 }
 
 /// Further words that say nothing of what a sentence is about.
@@ -176,10 +182,12 @@ const OTHERS: &[&str] = &[
 /// The stem of a word in lower case, of irregular verbs that of the verb.
 pub(super) fn stem_of(lower: &str) -> String {
     let verb = IRREGULAR.iter().find(|(own, _)| *own == lower).map_or(lower, |(_, verb)| *verb);
-    let own = stem(verb.trim_end_matches("'s"));
+    let bare = verb.trim_end_matches("'s");
+    let own = if bare.ends_with("ss") { bare } else { stem(bare) };
     // `deploy` and `deployed`, `migrate` and `migration`.
     let short = |own: &str, end: &str| own.len() >= end.len() + 3 && own.is_ascii();
-    let own = ["y", "i"].iter().find_map(|end| own.strip_suffix(end).filter(|_| short(own, end))).unwrap_or(own);
+    let own =
+        ["y", "i"].iter().find_map(|end| own.strip_suffix(end).filter(|_| short(own, end))).unwrap_or(own);
     own.strip_suffix("at").filter(|_| short(own, "at")).unwrap_or(own).to_owned()
 }
 
@@ -191,7 +199,9 @@ fn form(lower: &str, [near, behind]: [&str; 2]) -> Form {
         return if aimed { Form::Plain } else { Form::Done };
     }
     if SAME.contains(&lower) {
-        let plain = MODAL.contains(&near) || near.is_empty() || matches!(near, "i" | "we" | "you" | "they" | "and" | "then" | "now" | "a" | "the");
+        let plain = MODAL.contains(&near)
+            || near.is_empty()
+            || matches!(near, "i" | "we" | "you" | "they" | "and" | "then" | "now" | "a" | "the");
         return if DOING.contains(&near) || !plain { Form::Done } else { Form::Plain };
     }
     match () {
@@ -206,7 +216,11 @@ mod tests {
     use super::*;
 
     fn forms(text: &str) -> Vec<(String, Form)> {
-        words(text).into_iter().filter(|word| word.form != Form::Plain).map(|word| (word.stem, word.form)).collect()
+        words(text)
+            .into_iter()
+            .filter(|word| word.form != Form::Plain)
+            .map(|word| (word.stem, word.form))
+            .collect()
     }
 
     #[test]
@@ -225,9 +239,17 @@ mod tests {
     #[test]
     fn stems_join_the_forms_of_a_word() {
         for (one, other) in [
-            ("deleted", "delete"), ("deletion", "delete"), ("ran", "running"), ("migrated", "migration"),
-            ("verified", "verify"), ("configured", "configuration"), ("tests", "test"), ("restarted", "restart"),
-            ("wrote", "writing"), ("deployed", "deployment"), ("approved", "approve"),
+            ("deleted", "delete"),
+            ("deletion", "delete"),
+            ("ran", "running"),
+            ("migrated", "migration"),
+            ("verified", "verify"),
+            ("configured", "configuration"),
+            ("tests", "test"),
+            ("restarted", "restart"),
+            ("wrote", "writing"),
+            ("deployed", "deployment"),
+            ("approved", "approve"), ("passed", "pass"), ("passes", "pass"),
         ] {
             assert_eq!(stem_of(one), stem_of(other), "{one} {other}");
         }

@@ -12,7 +12,6 @@ use strongroom_evidence::content::{BlockContent, SpanContent};
 use super::Reclaimed;
 use super::told::literals;
 
-
 /// Where a text of a span comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -84,7 +83,8 @@ impl Texts {
     /// `text`, of the span, with every secret that is known in these texts left out.
     pub(crate) fn masked(&self, ordinal: u32, text: &str) -> String {
         let own = self.spans.get(&ordinal).map_or(&[][..], |span| span.secrets.as_slice());
-        let mut secrets: Vec<&String> = own.iter().chain(&self.secrets).filter(|own| !own.is_empty()).collect();
+        let mut secrets: Vec<&String> =
+            own.iter().chain(&self.secrets).filter(|own| !own.is_empty()).collect();
         // A secret may hold another one.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         let hide = |text: String, secret: &&String| text.replace(secret.as_str(), "[secret]");

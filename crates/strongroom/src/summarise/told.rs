@@ -41,8 +41,7 @@ pub(crate) fn literals(sentence: &str) -> Vec<Told> {
 }
 
 /// The heading above told sentences.
-const HEADING: &str =
-    "## Told by a model (each literal stands in the spans behind it; not evidence, and not all that happened)";
+const HEADING: &str = "## Told by a model (each literal stands in the spans behind it; not evidence, and not all that happened)";
 
 /// The lines of a summary that hold told sentences, each with its proofs and the spans it rests on. They stand for no
 /// span: what becomes of a span must not hang on somebody else's words.
@@ -69,8 +68,14 @@ mod tests {
         let found = |text: &str| -> Vec<String> {
             literals(text).into_iter().map(|told| text.get(told.range).unwrap().to_owned()).collect()
         };
-        assert_eq!(found("It wrote `port: 8434` to /etc/app/conf.yaml."), ["port: 8434", "/etc/app/conf.yaml"]);
-        assert_eq!(found("All 42 tests took 412.7 ms at 3f9a2c1d, three failed."), ["42", "412.7", "3f9a2c1d"]);
+        assert_eq!(
+            found("It wrote `port: 8434` to /etc/app/conf.yaml."),
+            ["port: 8434", "/etc/app/conf.yaml"]
+        );
+        assert_eq!(
+            found("All 42 tests took 412.7 ms at 3f9a2c1d, three failed."),
+            ["42", "412.7", "3f9a2c1d"]
+        );
         assert_eq!(found("The user said \"never push to main\"."), ["never push to main"]);
         assert_eq!(found("Nothing of this can be looked up."), Vec::<String>::new());
     }
