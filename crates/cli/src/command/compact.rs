@@ -187,17 +187,21 @@ fn words(report: &Report, outcome: &str) -> Vec<String> {
     lines
 }
 
+fn sentences(count: usize) -> String {
+    if count == 1 { "1 sentence".to_owned() } else { format!("{count} sentences") }
+}
+
 /// Who wrote prose, and what of it stands.
 fn prose(prose: &Prose) -> String {
     let reasons: Vec<String> =
         prose.reasons().iter().map(|(why, count)| format!("{count} {}", why.words())).collect();
     let struck = match prose.struck.len() {
         0 => String::new(),
-        count => format!(", {count} sentences struck: {}", reasons.join(", ")),
+        count => format!(", {} struck: {}", sentences(count), reasons.join(", ")),
     };
     match &prose.failure {
         Some(failure) => format!("prose      none by {}: {failure}{struck}", prose.by),
-        None => format!("prose      {} sentences by {}{struck}", prose.sentences, prose.by),
+        None => format!("prose      {} by {}{struck}", sentences(prose.sentences), prose.by),
     }
 }
 

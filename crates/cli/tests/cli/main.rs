@@ -37,6 +37,8 @@ mod processes;
 #[cfg(test)]
 mod proofs;
 #[cfg(test)]
+mod prose;
+#[cfg(test)]
 mod read_only;
 #[cfg(test)]
 mod replay;

@@ -249,7 +249,9 @@ mod tests {
             ("restarted", "restart"),
             ("wrote", "writing"),
             ("deployed", "deployment"),
-            ("approved", "approve"), ("passed", "pass"), ("passes", "pass"),
+            ("approved", "approve"),
+            ("passed", "pass"),
+            ("passes", "pass"),
         ] {
             assert_eq!(stem_of(one), stem_of(other), "{one} {other}");
         }
