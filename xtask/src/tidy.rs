@@ -7,10 +7,20 @@ use std::path::{Path, PathBuf};
 /// Which of our crates a crate may depend on. Nothing else is allowed.
 const EDGES: [(&str, &[&str]); 12] = [
     ("core", &[]),
+    ("tokens", &[]),
     ("evidence", &["strongroom-core"]),
     ("formats", &["strongroom-core"]),
     ("archive", &["strongroom-core"]),
-    ("strongroom", &["strongroom-archive", "strongroom-core", "strongroom-evidence", "strongroom-formats"]),
+    (
+        "strongroom",
+        &[
+            "strongroom-archive",
+            "strongroom-core",
+            "strongroom-evidence",
+            "strongroom-formats",
+            "strongroom-tokens",
+        ],
+    ),
     ("server", &["strongroom"]),
     ("model", &["strongroom"]),
     ("cli", &["strongroom", "strongroom-model", "strongroom-server"]),

@@ -34,8 +34,7 @@ const IMAGE: u64 = 1_500;
 
 /// Counts the tokens of `text`.
 pub fn count(text: &str) -> Tokens {
-    let count = bpe_openai::o200k_base().count(text);
-    Tokens(u64::try_from(count).unwrap_or(u64::MAX))
+    Tokens(strongroom_tokens::count(text))
 }
 
 /// What a block costs in the next request; nothing when the agent would not send it.
