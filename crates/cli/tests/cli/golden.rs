@@ -38,7 +38,8 @@ fn archives_of_every_version_open_answer_and_go_on() {
         assert_eq!(version(&home), number);
         let checked = run(&["verify", "--read-data"]).ends(0);
         assert!(checked.stdout.contains("no damage found"), "{name}: {checked:?}");
-        let answer = run(&["--json", "ask", "did we ever modify system config?", "--in", "asked.json"]).json(0);
+        let answer =
+            run(&["--json", "ask", "did we ever modify system config?", "--in", "asked.json"]).json(0);
         assert_eq!(answer["verdict"], "supported", "{name}: {answer}");
         assert!(answer.to_string().contains("/etc/app/conf.yaml"), "{name}: {answer}");
         let span = home.pointer_in("asked.json") + "#3";

@@ -176,7 +176,9 @@ pub(super) fn is_done(text: &str) -> bool {
 
 static UNDONE_WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words: Vec<String> = UNDONE.iter().map(|word| regex::escape(word)).collect();
-    Regex::new(&format!(r"(?i)\b(?:{})\b|n['’]t\b", words.join("|"))).ok()
+    // `Nothing was pushed.` denies; `Pushed, nothing is left.` does not.
+    let opens = r"^\W*(?:nothing|none|nobody|neither)\b";
+    Regex::new(&format!(r"(?i)\b(?:{})\b|n['’]t\b|{opens}", words.join("|"))).ok()
 });
 
 fn speaks(clause: &Compiled<'_>, text: &str, verbs: &[Pattern]) -> bool {
@@ -251,4 +253,20 @@ fn is_hole(scope: &Scope<'_>, summary: &SummaryText) -> bool {
             && hole.source == view.source
             && (hole.range.overlaps(record.range) || hole.line == record.line)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_done;
+
+    #[test]
+    fn a_denial_reports_nothing() {
+        for text in ["Nothing was pushed.", "- None of it was deployed.", "We haven't pushed.", "Did I push?"]
+        {
+            assert!(!is_done(text), "{text}");
+        }
+        for text in ["Pushed, nothing is left.", "I pushed it without trouble."] {
+            assert!(is_done(text), "{text}");
+        }
+    }
 }
