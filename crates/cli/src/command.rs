@@ -44,6 +44,7 @@ use crate::exit::End;
 use crate::{out, place};
 
 pub(crate) use hook::{is_hook, unread_hook};
+pub use summarizer::chosen as summariser;
 
 /// Runs the command that was typed.
 pub(crate) fn run(args: &Args) -> Result<End> {

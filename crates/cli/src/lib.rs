@@ -26,6 +26,7 @@ use std::path::PathBuf;
 
 use clap::Parser as _;
 
+pub use crate::command::summariser;
 use crate::exit::End;
 pub use crate::place::{usual_dir, usual_policy};
 

@@ -10,15 +10,17 @@ use strongroom::form::{ReportForm, SourceForm};
 use strongroom::import::{ImportOptions, Progress, Recheck, import};
 use strongroom::ledger::filtered;
 use strongroom::pointer::Pointer;
-use strongroom::policy::Policy;
+use strongroom::policy::{Policy, Writer};
 use strongroom::query::read;
 use strongroom::show::{self, Reveal, Shower};
+use strongroom::summariser::Summariser;
 use strongroom::time::Timestamp;
 use strongroom::{Error, Result};
 
 use crate::failure::raised;
 use crate::reply::{self, Answer, Compacted, LedgerForm, Original, Span, Tally};
 use crate::request::{self, Of};
+use crate::summarizer::Callable;
 
 /// An archive that is open. It may be used from any thread.
 #[pyclass(frozen, module = "strongroom._native")]
@@ -42,9 +44,17 @@ impl Archive {
         })
     }
 
-    /// The report, and the messages where they changed.
-    fn compact(&self, py: Python<'_>, request: &str, messages: &str) -> PyResult<(String, Option<String>)> {
-        away(py, || self.compacted(request, messages))
+    /// The report, and the messages where they changed. `writer` takes a request as JSON and returns a draft; without
+    /// one the request, and then the policy, says who writes prose.
+    #[pyo3(signature = (request, messages, writer=None))]
+    fn compact(
+        &self,
+        py: Python<'_>,
+        request: &str,
+        messages: &str,
+        writer: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Option<String>)> {
+        away(py, || self.compacted(request, messages, writer))
     }
 
     /// The answer to a question.
@@ -141,12 +151,19 @@ impl Archive {
 }
 
 impl Archive {
-    fn compacted(&self, request: &str, messages: &str) -> Result<(String, Option<String>)> {
+    fn compacted(
+        &self,
+        request: &str,
+        messages: &str,
+        writer: Option<Py<PyAny>>,
+    ) -> Result<(String, Option<String>)> {
         let request: request::Compact = request::read(request)?;
+        let summariser = self.summariser(request.summarizer, writer)?;
         let conversation = request.of.conversation(messages);
         let now = Timestamp::from_ms(request.now_ms);
         let unmet = request.unmet.into();
-        let outcome = self.custodian.compact(conversation, request.budget.parse()?, unmet, now)?;
+        let size = (request.budget.parse()?, unmet);
+        let outcome = self.custodian.compact_told(conversation, size, now, summariser.as_deref())?;
         let told = |report, outcome, smallest| {
             reply::write(&Compacted { report: ReportForm::of(report, outcome), smallest })
         };
@@ -161,6 +178,18 @@ impl Archive {
                 Ok((told(&report, "budget-not-met", Some(smallest.0))?, None))
             }
         }
+    }
+
+    fn summariser(
+        &self,
+        named: Option<String>,
+        writer: Option<Py<PyAny>>,
+    ) -> Result<Option<Box<dyn Summariser>>> {
+        if let Some(call) = writer {
+            return Ok(Some(Box::new(Callable::new(named.unwrap_or_default(), call))));
+        }
+        let named: Option<Writer> = named.map(|named| named.parse()).transpose()?;
+        strongroom_cli::summariser(named.as_ref(), self.custodian.policy())
     }
 
     /// Makes what is asked ready.

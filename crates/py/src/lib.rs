@@ -9,6 +9,8 @@ mod request;
 
 mod reply;
 
+mod summarizer;
+
 mod archive;
 
 use std::ffi::OsString;

@@ -34,6 +34,9 @@ pub(crate) struct Compact {
     pub(crate) of: Named,
     pub(crate) budget: String,
     pub(crate) unmet: UnmetWord,
+    /// Who writes prose, in the words of the command line; the name of the callable where one does.
+    #[serde(default)]
+    pub(crate) summarizer: Option<String>,
     /// The present, in milliseconds since 1970.
     pub(crate) now_ms: i64,
 }

@@ -13,8 +13,12 @@ use strongroom_model::limits::Limits;
 
 use crate::place;
 
-/// The summariser, where one is chosen.
-pub(super) fn chosen(typed: Option<&Writer>, policy: &Policy) -> Result<Option<Box<dyn Summariser>>> {
+/// Who writes the prose of summaries, where somebody does: what was typed, else what the policy says. Reads the
+/// environment for a key and a proxy, and runs the command that prints a key.
+///
+/// # Errors
+/// `InvalidInput` of an endpoint or key that cannot be used, `Unavailable` of a command that prints none.
+pub fn chosen(typed: Option<&Writer>, policy: &Policy) -> Result<Option<Box<dyn Summariser>>> {
     let table = policy.summarizer()?;
     let limits = limits(&table);
     match typed.unwrap_or(&table.writer) {

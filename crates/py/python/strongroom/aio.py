@@ -11,13 +11,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Optional, TypeVar, Union
 
 from . import archive as blocking
 from . import results
 from .archive import PathLike, Policy, Words
+from .summarizers import Request, Summarizer
 
 __all__ = ["AsyncArchive", "open"]
 
@@ -27,6 +30,19 @@ M = TypeVar("M")
 async def open(dir: Optional[PathLike] = None, policy: Optional[Policy] = None) -> AsyncArchive:
     """As `strongroom.open`."""
     return AsyncArchive(await asyncio.to_thread(blocking.open, dir, policy))
+
+
+def _waiting(summarizer: Any, loop: asyncio.AbstractEventLoop) -> Any:
+    """A summarizer that can be called in another thread than that of the loop."""
+    if summarizer is None or isinstance(summarizer, str):
+        return summarizer
+
+    @functools.wraps(summarizer, updated=())
+    def write(request: Request) -> str:
+        draft: Any = summarizer(request)
+        return asyncio.run_coroutine_threadsafe(draft, loop).result() if inspect.iscoroutine(draft) else draft
+
+    return write
 
 
 class AsyncArchive:
@@ -49,10 +65,18 @@ class AsyncArchive:
         *,
         best_effort: bool = False,
         format: Optional[str] = None,
+        summarizer: Union[Summarizer, Callable[[Request], Awaitable[str]], None] = None,
     ) -> results.Compaction[M]:
-        """As `Archive.compact`."""
+        """As `Archive.compact`; a summarizer may be awaited, in the loop of the caller."""
+        loop = asyncio.get_running_loop()
         return await asyncio.to_thread(
-            self.blocking.compact, messages, budget, name, best_effort=best_effort, format=format
+            self.blocking.compact,
+            messages,
+            budget,
+            name,
+            best_effort=best_effort,
+            format=format,
+            summarizer=_waiting(summarizer, loop),
         )
 
     async def ask(

@@ -14,6 +14,7 @@ from typing import Any, Optional, TypeVar, Union
 from . import _native, results
 from .errors import BudgetNotMet, CompactionRefused, InvalidInput, Unavailable, native
 from .messages import Conversation
+from .summarizers import Summarizer, Writing
 
 __all__ = ["Archive", "open"]
 
@@ -86,6 +87,7 @@ class Archive:
         *,
         best_effort: bool = False,
         format: Optional[str] = None,
+        summarizer: Optional[Summarizer] = None,
     ) -> results.Compaction[M]:
         """Shortens messages; what is reclaimed is in custody when this returns. Secrets are hidden.
 
@@ -94,6 +96,10 @@ class Archive:
         (`30_000`, `"30k"`). `name` is what the archive calls the conversation: the same each time, and another for
         each conversation; without it one is made from the first messages. With `best_effort` the smallest form is
         returned where the budget cannot be met.
+
+        `summarizer` writes the prose of the summary: a callable that is given a `strongroom.summarizers.Request` and
+        returns a draft, or `"openai:MODEL"` and the like; without it, whoever the policy names. Each sentence is
+        proved by the originals or struck, as `report.prose` tells; when it fails there is no prose, and that is all.
 
         Raises `BudgetNotMet` where it cannot be met, and `CompactionRefused` where refused spans stand in its way.
         """
@@ -104,7 +110,11 @@ class Archive:
             "unmet": "best-effort" if best_effort else "stop",
             "now_ms": _now_ms(),
         }
-        told, text = native(self._native().compact, json.dumps(request), conversation.text)
+        writing = Writing(summarizer) if callable(summarizer) else None
+        request["summarizer"] = writing.name if writing else summarizer
+        told, text = native(self._native().compact, json.dumps(request), conversation.text, writing)
+        if writing and writing.stopped:
+            raise writing.stopped
         reply = json.loads(told)
         report = results.report(reply["report"])
         if reply["smallest"] is not None:

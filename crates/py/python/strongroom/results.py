@@ -166,6 +166,26 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Struck:
+    """A sentence of a draft that is not borne out."""
+
+    why: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Prose:
+    """What became of the draft of a summarizer."""
+
+    by: str
+    sentences: int
+    """How many of its sentences stand in the summary."""
+    struck: tuple[Struck, ...]
+    failure: Optional[str]
+    """Why there is no prose, where there is none."""
+
+
+@dataclass(frozen=True)
 class Report:
     """What came of a compaction, in numbers. Tokens are counted by `o200k_base`."""
 
@@ -195,6 +215,7 @@ class Report:
     """The pointer to everything reclaimed; `#` and a number behind it name one span."""
     kept: str
     """How long the originals are kept."""
+    prose: Optional[Prose]
     findings: tuple[Finding, ...]
 
 
@@ -378,9 +399,15 @@ def report(data: Mapping[str, Any]) -> Report:
         vendor_factor=tokens["vendor_factor"],
         bytes_before=sizes["before"],
         bytes_after=sizes["after"],
+        prose=_prose(data["prose"]),
         findings=tuple(_plain(Finding, row) for row in data["findings"]),
         **{name: _counts(data[name]) for name in ("reclaimed", "grounds", "refused", "pinned")},
     )
+
+
+def _prose(data: Optional[Mapping[str, Any]]) -> Optional[Prose]:
+    struck = tuple(_plain(Struck, row) for row in data["struck"]) if data else ()
+    return _plain(Prose, data, struck=struck) if data else None
 
 
 def _effect(data: Mapping[str, Any]) -> Effect:
