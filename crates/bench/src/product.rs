@@ -214,6 +214,7 @@ pub fn shorten(
         secrets: Secrets::Keep,
         unmet: Unmet::BestEffort,
         purpose: Purpose::File,
+        summariser: None,
     };
     let start = Instant::now();
     let outcome = compact(&session, Some(store), &options, &mut |_| {})?;

@@ -157,14 +157,13 @@ impl Line {
             Part::Count(count) => Cow::Owned(count.to_string()),
             Part::Span(ordinal) => Cow::Owned(format!("#{ordinal}")),
             Part::Spans(first, last) => Cow::Owned(format!("#{first}-{last}")),
-            Part::Quote { text, .. } => Cow::Borrowed(text.as_str()),
+            Part::Quote { text, .. } | Part::Told { text, .. } => Cow::Borrowed(text.as_str()),
             Part::List(literals) => Cow::Owned(list(literals.iter().map(|literal| literal.text.as_str()))),
             Part::Value { key, value } => Cow::Owned(format!("{}={}", key.text, value.text)),
             Part::Files(files) => {
                 let files: Vec<String> = files.iter().map(FileUse::render).collect();
                 Cow::Owned(list(files.iter().map(String::as_str)))
             }
-            Part::Told { text, .. } => Cow::Borrowed(text.as_str()),
         });
         parts.collect()
     }

@@ -102,7 +102,7 @@ impl Running {
         let (sender, receiver) = channel();
         if let Some(stdout) = child.stdout.take() {
             thread(Box::new(move || {
-                if let Some(output) = read(stdout, bytes_max) {
+                if let Ok(output) = read(stdout, bytes_max) {
                     // Nobody listens any more when the time is over.
                     drop(sender.send(output));
                 }
@@ -141,12 +141,12 @@ fn write(mut stdin: ChildStdin, input: &str) {
     drop(stdin.write_all(input.as_bytes()));
 }
 
-/// Everything, or `Some(None)` where it is too much.
-fn read(stdout: ChildStdout, bytes_max: usize) -> Option<Option<Vec<u8>>> {
+/// Everything, or nothing where it is too much.
+fn read(stdout: ChildStdout, bytes_max: usize) -> std::io::Result<Option<Vec<u8>>> {
     let mut output = Vec::new();
     let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
-    stdout.take(limit).read_to_end(&mut output).ok()?;
-    Some((output.len() <= bytes_max).then_some(output))
+    stdout.take(limit).read_to_end(&mut output)?;
+    Ok((output.len() <= bytes_max).then_some(output))
 }
 
 #[cfg(test)]

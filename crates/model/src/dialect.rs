@@ -7,7 +7,7 @@ use strongroom::summariser::Request;
 /// A dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// `/v1/chat/completions`, as OpenAI and most servers of open models have it.
+    /// `/v1/chat/completions`, as `OpenAI` and most servers of open models have it.
     Openai,
     /// `/v1/messages`, as Anthropic has it.
     Anthropic,

@@ -100,7 +100,7 @@ impl Endpoint {
         let json = header("content-type").is_some_and(|kind| kind.contains("json"));
         let body = self.read(reply, if json { Shape::Json } else { Shape::Events });
         match status {
-            200..=299 => body.map_or_else(|failed| failed, |draft| self.judge(draft)),
+            200..=299 => body.map_or_else(|failed| failed, judge),
             300..=399 => Tried::Never("it sends the request elsewhere; name the right endpoint".to_owned()),
             _ => {
                 let word = body
@@ -140,7 +140,7 @@ impl Endpoint {
             match shape {
                 Shape::Json => whole.extend_from_slice(part),
                 Shape::Events => {
-                    events.push(part).iter().for_each(|data| self.settings.dialect.read(data, &mut draft))
+                    events.push(part).iter().for_each(|data| self.settings.dialect.read(data, &mut draft));
                 }
             }
         }
@@ -151,21 +151,22 @@ impl Endpoint {
         rest.iter().for_each(|data| self.settings.dialect.read(data, &mut draft));
         Ok(draft)
     }
+}
 
-    fn judge(&self, draft: Draft) -> Tried {
-        match draft {
-            Draft { error: Some(word), .. } if word.contains("overloaded") || word.contains("rate_limit") => {
-                Tried::Again(word, None)
-            }
-            Draft { error: Some(word), .. } => Tried::Never(word),
-            Draft { understood: false, .. } => {
-                Tried::Never("the reply is not what such an endpoint gives".to_owned())
-            }
-            Draft { end: End::Refused, .. } => Tried::Never("the model refused".to_owned()),
-            Draft { end: End::Open, .. } => Tried::Again("the reply breaks off".to_owned(), None),
-            Draft { end: End::Cut, text, .. } => Tried::Draft(whole_sentences(&text).to_owned()),
-            Draft { end: End::Whole, text, .. } => Tried::Draft(text),
+/// What a whole reply comes to.
+fn judge(draft: Draft) -> Tried {
+    match draft {
+        Draft { error: Some(word), .. } if word.contains("overloaded") || word.contains("rate_limit") => {
+            Tried::Again(word, None)
         }
+        Draft { error: Some(word), .. } => Tried::Never(word),
+        Draft { understood: false, .. } => {
+            Tried::Never("the reply is not what such an endpoint gives".to_owned())
+        }
+        Draft { end: End::Refused, .. } => Tried::Never("the model refused".to_owned()),
+        Draft { end: End::Open, .. } => Tried::Again("the reply breaks off".to_owned(), None),
+        Draft { end: End::Cut, text, .. } => Tried::Draft(whole_sentences(&text).to_owned()),
+        Draft { end: End::Whole, text, .. } => Tried::Draft(text),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Summarisers elsewhere: a command, or a model behind an endpoint of OpenAI's or Anthropic's kind.
+//! Summarisers elsewhere: a command, or a model behind an endpoint.
 //!
 //! The question this crate answers: *how does a request for prose get there, and how does a draft come back?*
 //!

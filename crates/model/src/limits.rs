@@ -22,8 +22,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            total: Duration::from_secs(120),
-            idle: Duration::from_secs(60),
+            total: Duration::from_mins(2),
+            idle: Duration::from_mins(1),
             connect: Duration::from_secs(10),
             tries: 4,
             pause: Duration::from_millis(500),

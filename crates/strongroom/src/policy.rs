@@ -93,9 +93,9 @@ pub enum Writer {
     BuiltIn,
     /// A command.
     Exec(String),
-    /// A model behind an endpoint of OpenAI's kind.
+    /// A model behind `/v1/chat/completions`.
     Openai(String),
-    /// A model behind an endpoint of Anthropic's kind.
+    /// A model behind `/v1/messages`.
     Anthropic(String),
 }
 

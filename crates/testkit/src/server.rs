@@ -36,7 +36,7 @@ impl Reply {
         Self { head, body: parts, repeated: 1, ..Self::default() }
     }
 
-    /// A stream of OpenAI's kind that says `text` and ends well.
+    /// A stream of chat completions that says `text` and ends well.
     pub fn chat(text: &str) -> Self {
         let word = |text: &str| {
             format!(
@@ -49,7 +49,7 @@ impl Reply {
         Self::events(&[&word(one), &word(two), end, "[DONE]"])
     }
 
-    /// A stream of Anthropic's kind that says `text` and ends well.
+    /// A stream of a message of Anthropic that says `text` and ends well.
     pub fn messages(text: &str) -> Self {
         let delta = format!(
             "{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":{}}}}}",
@@ -62,7 +62,7 @@ impl Reply {
     /// With another header.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
-        self.head.push_str(&format!("{name}: {value}\r\n"));
+        self.head.extend([name, ": ", value, "\r\n"]);
         self
     }
 
@@ -97,7 +97,7 @@ fn quoted(text: &str) -> String {
         match char {
             '"' | '\\' => out.extend(['\\', char]),
             '\n' => out.push_str("\\n"),
-            char if char.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(char))),
+            char if char.is_control() => out.extend([format!("\\u{:04x}", u32::from(char))]),
             char => out.push(char),
         }
     }

@@ -51,7 +51,7 @@ fn endpoint(
 }
 
 /// How long a command may take that prints a key: somebody may have to unlock something.
-const KEY_COMMAND: Duration = Duration::from_secs(60);
+const KEY_COMMAND: Duration = Duration::from_mins(1);
 
 /// The key: that of the command or variable that the policy names, else that of the vendor's own variable. A server
 /// of one's own may need none.

@@ -316,7 +316,7 @@ impl<'g, 'a> Case<'g, 'a> {
         let outcome = self.ground.outcome(unit.span);
         let undone = outcome.is_negative() || outcome == Outcome::Interrupted;
         if is_outcome(verb) {
-            let fails = !is_success(verb) != verb.negated;
+            let fails = is_success(verb) == verb.negated;
             let known = undone || outcome.is_positive();
             return known.then_some(if fails == undone { Bears::Same } else { Bears::Opposite });
         }

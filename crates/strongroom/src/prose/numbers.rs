@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(of("port: 8434", "8434"), ["port"]);
         assert_eq!(of("It listens on port 8434 of the host", "8434"), ["port"]);
         assert_eq!(of("rows, 12", "12"), Vec::<String>::new());
-        assert_eq!(keyed("42 passed; 3 failed", "fail"), [11..12]);
+        assert_eq!(keyed("42 passed; 3 failed", "fail"), vec![11..12; 1]);
     }
 
     #[test]
