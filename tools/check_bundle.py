@@ -207,6 +207,15 @@ class Reader:
         need(kind in (0, 1, 2), "this is no kind of retention")
         return self.number("q") if kind == 1 else None
 
+    def order(self):
+        return self.text(), self.text(), self.number("q")
+
+    def cut(self):
+        start, end = self.number("Q"), self.number("Q")
+        self.take(32), self.order()
+        need(start <= end, "a range ends before it begins")
+        return start, end
+
     def end(self):
         need(self.at == len(self.raw), "bytes stand behind the end of an entry or record")
 
@@ -230,6 +239,11 @@ def read_entry(raw):
         fields = {name: reader.number(form) for name, form in zip(names, forms)}
     elif kind == 7:
         fields = (reader.take(16), reader.take(32))
+    elif kind == 15:
+        fields = (reader.take(16), reader.take(32))
+        reader.order()
+    elif kind == 16:
+        fields = (reader.take(32), reader.take(32), reader.items(reader.cut))
     else:
         raise Refused(f"an entry of kind {kind} has no place in a bundle")
     reader.end()
@@ -306,6 +320,7 @@ class Bundle:
         self.entries = self.read_entries(fields["entries"])
         self.revisions = dict(self.read_revision(*shape(one, "entry", "pieces")) for one in fields["revisions"])
         self.records = dict(self.read_record(*shape(one, "entry", "body")) for one in fields["records"])
+        self.cuts = {}
         self.pieces = self.read_pieces(fields["pieces"])
         self.lines = [line for claim in fields["claims"] for line in self.check_claim(claim)]
 
@@ -351,7 +366,7 @@ class Bundle:
 
     def read_record(self, entry, body):
         kind, own = self.entries.get(entry, (0, None))
-        need(kind == 7, f"entry {entry} binds no record")
+        need(kind in (7, 15), f"entry {entry} binds no record")
         raw = from_base64(body)
         need(sha256(raw) == own[1], "a record differs from the hash in its entry")
         tag, spans = read_record(raw)
@@ -364,9 +379,11 @@ class Bundle:
         for form in forms:
             name, text = shape(form, "id", "bytes")
             one, raw = from_hex(name), from_base64(text)
-            need(leaf_hash(raw) == one, f"the bytes of piece {name} differ from its hash")
+            left = [cuts for piece, rest, cuts in self.fields_of(16) if (piece, rest) == (one, leaf_hash(raw))]
+            need(leaf_hash(raw) == one or left, f"the bytes of piece {name} differ from its hash")
             need(one in listed and one not in pieces, f"piece {name} has no place here")
             pieces[one] = raw
+            self.cuts[one] = left[0] if left else []
         return pieces
 
     def part(self, revision, start, end):
@@ -377,6 +394,8 @@ class Bundle:
             first, last = max(start, at), min(end, at + length)
             if first < last:
                 need(one in self.pieces, "bytes are claimed that are not here")
+                touched = any(max(first - at, a) < min(last - at, b) for a, b in self.cuts[one])
+                need(not touched, "bytes are claimed that were taken out by order")
                 found.append(self.pieces[one][first - at : last - at])
             at += length
         raw = b"".join(found)

@@ -63,6 +63,13 @@ pub(crate) fn cuts(catalog: Catalog<'_>, id: PieceId) -> Outcome<Vec<Cut>> {
     }
 }
 
+/// The number of the journal entry that vouches for what is left of a piece, where bytes were taken out of it.
+pub(crate) fn entry(catalog: Catalog<'_>, id: PieceId) -> Outcome<Option<u64>> {
+    let Some(Ok(encoded)) = encoded(catalog, id)? else { return Ok(None) };
+    let leaf = encoded.strip_prefix(&[REDACTED]).and_then(|rest| rest.first_chunk());
+    Ok(leaf.map(|leaf| u64::from_be_bytes(*leaf)))
+}
+
 fn encoded(catalog: Catalog<'_>, id: PieceId) -> Outcome<Option<Result<Vec<u8>, String>>> {
     let stored = catalog.blobs().get(id)?;
     stored.map(|stored| catalog.uncover_body(id, stored)).transpose()

@@ -81,4 +81,4 @@ mod torture;
 pub use archive::{Archive, Mode, Options};
 pub use encoding::Level;
 pub use entry::Order;
-pub use lock::{Needed, Secret};
+pub use lock::{Needed, Passphrase, Secret};

@@ -4,6 +4,7 @@
 //! passphrase seals it again and changes nothing else.
 
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine as _;
@@ -38,9 +39,36 @@ const PASSPHRASE_BYTES_MIN: usize = 8;
 #[derive(Clone)]
 pub enum Secret {
     /// Words that a person or a password manager knows.
-    Passphrase(Zeroizing<Vec<u8>>),
+    Passphrase(Passphrase),
     /// 256 random bits from a key file.
     KeyFile(Zeroizing<[u8; KEY_BYTES]>),
+}
+
+/// Words, and the key that was made of them last: a program that opens an archive again and again makes it once.
+#[derive(Clone)]
+pub struct Passphrase {
+    words: Zeroizing<Vec<u8>>,
+    made: Arc<Mutex<Option<(Method, Salt, Key)>>>,
+}
+
+type Salt = [u8; 16];
+
+impl fmt::Debug for Passphrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Passphrase(..)")
+    }
+}
+
+impl Passphrase {
+    fn key(&self, method: Method, salt: &Salt, work: (u32, u32, u32)) -> Result<Key> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, _, key)) = made.as_ref().filter(|(own, with, _)| (*own, with) == (method, salt)) {
+            return Ok(key.clone());
+        }
+        let key = stretched(&self.words, salt, work)?;
+        *made = Some((method, *salt, key.clone()));
+        Ok(key)
+    }
 }
 
 impl fmt::Debug for Secret {
@@ -64,7 +92,8 @@ impl Secret {
                 own.len()
             )));
         }
-        Ok(Self::Passphrase(Zeroizing::new(own.to_vec())))
+        let words = Zeroizing::new(own.to_vec());
+        Ok(Self::Passphrase(Passphrase { words, made: Arc::default() }))
     }
 
     /// The key in the text of a key file.
@@ -132,7 +161,7 @@ impl Method {
 pub(crate) struct Lock {
     pub(crate) stamp: Stamp,
     pub(crate) method: Method,
-    pub(crate) salt: [u8; 16],
+    pub(crate) salt: Salt,
     pub(crate) sealed: Vec<u8>,
 }
 
@@ -163,10 +192,10 @@ impl Lock {
     }
 }
 
-fn key_of(secret: &Secret, method: Method, salt: &[u8; 16]) -> Result<Key> {
+fn key_of(secret: &Secret, method: Method, salt: &Salt) -> Result<Key> {
     match (secret, method) {
         (Secret::Passphrase(words), Method::Passphrase { memory_kib, passes, lanes }) => {
-            stretched(words, salt, (memory_kib, passes, lanes))
+            words.key(method, salt, (memory_kib, passes, lanes))
         }
         (Secret::KeyFile(key), Method::KeyFile) => Ok(Key::new(**key).derive(&[DOMAIN, salt])),
         (Secret::Passphrase(_), Method::KeyFile) => {

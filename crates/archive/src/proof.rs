@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use strongroom_core::digest::{ArchiveId, Digest, PieceId, RevisionId, SourceId, Tag};
 use strongroom_core::error::{Error, Result};
+use strongroom_core::range::ByteRange;
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::CompactionRecord;
 
 use crate::archive::Archive;
+use crate::bodies;
 use crate::catalog::{Catalog, RevisionRow};
 use crate::encoding::decode;
 use crate::entry::Entry;
@@ -86,19 +88,41 @@ pub struct Proved {
     pub revisions: BTreeMap<RevisionId, ProvedRevision>,
     /// Records, by tag.
     pub records: BTreeMap<Tag, CompactionRecord>,
+    /// Pieces of which bytes were taken out by order.
+    pub redacted: Vec<ProvedRedaction>,
+}
+
+/// A piece without some of its bytes, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProvedRedaction {
+    /// The piece.
+    pub piece: PieceId,
+    /// The id that it would have with [`REDACTED_BYTE`](strongroom_core::vault::REDACTED_BYTE) in place of what went.
+    pub rest: PieceId,
+    /// What went.
+    pub cuts: Vec<ByteRange>,
 }
 
 impl Archive {
-    /// Proves the newest recording of each of `revisions`, and the records under `tags`, to the journal as it is now.
+    /// Proves the newest recording of each of `revisions`, the records under `tags`, and what was taken out of
+    /// `redacted`, to the journal as it is now.
     ///
     /// # Errors
     /// `NotFound` when one of them is not in the archive, `Corrupt` when the journal does not bear it out.
-    pub fn prove(&self, revisions: &BTreeSet<RevisionId>, tags: &BTreeSet<Tag>) -> Result<Proofs> {
+    pub fn prove(
+        &self,
+        revisions: &BTreeSet<RevisionId>,
+        tags: &BTreeSet<Tag>,
+        redacted: &BTreeSet<PieceId>,
+    ) -> Result<Proofs> {
         let proofs = self.look(|catalog| {
             let mut collected = Collected::of(catalog);
             tags.iter().try_for_each(|tag| collected.add_record(*tag))?;
             revisions.iter().try_for_each(|id| collected.add_revision(*id))?;
             collected.add_stored()?;
+            for &piece in redacted {
+                collected.entries.extend(bodies::entry(catalog, piece)?);
+            }
             collected.finish(self.id())
         })?;
         // Whoever asks for a proof wants one that holds.
@@ -188,7 +212,8 @@ impl Proofs {
             return Err(Error::corrupt(format!("entry 0 does not create the archive {archive}")));
         }
         let named = Named::of(entries.values());
-        let mut proved = Proved { archive, revisions: BTreeMap::new(), records: BTreeMap::new() };
+        let redacted = entries.values().filter_map(proved_redaction).collect();
+        let mut proved = Proved { archive, revisions: BTreeMap::new(), records: BTreeMap::new(), redacted };
         for revision in &self.revisions {
             let entry = entries.get(&revision.entry);
             let own = named.revision(archive, revision, entry).map_err(|why| {
@@ -280,6 +305,12 @@ impl<'e> Named<'e> {
             pieces: proof.pieces.clone(),
         })
     }
+}
+
+fn proved_redaction(entry: &Entry) -> Option<ProvedRedaction> {
+    let Entry::Redacted(own) = entry else { return None };
+    let cuts = own.cuts.iter().map(|cut| cut.range).collect();
+    Some(ProvedRedaction { piece: own.piece, rest: own.rest, cuts })
 }
 
 fn proved_record(

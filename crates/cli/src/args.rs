@@ -436,6 +436,7 @@ pub(crate) struct GcArgs {
     pub(crate) today: Option<String>,
 }
 
+#[expect(clippy::struct_field_names, reason = "each is a flag as it is typed")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct EncryptArgs {
     /// Make a key file first, outside the archive, and use it
@@ -487,10 +488,10 @@ pub(crate) struct EraseArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RedactArgs {
-    /// A pointer to one span: sr1:…#span
-    pub(crate) pointer: String,
+    /// A pointer to one span, sr1:…#span, or a source as sessions prints it
+    pub(crate) what: String,
 
-    /// Which of its exact bytes, as show --raw prints them: A..B, the end not included
+    /// Which of its exact bytes, as show --raw and export print them: A..B, the end not included
     #[arg(long, value_name = "A..B", required_unless_present = "text", conflicts_with = "text")]
     pub(crate) bytes: Option<String>,
 

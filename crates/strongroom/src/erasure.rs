@@ -207,20 +207,44 @@ impl Redaction {
     pub fn plan(archive: &Archive, policy: &Policy, pointer: Pointer, which: &Which) -> Result<Self> {
         let record = show::record(archive, pointer)?;
         let location = show::location(show::span(&record, pointer)?)?;
-        let revision = show::revision(archive, location)?;
+        Self::of(archive, policy, (&show::revision(archive, location)?, location), which)
+    }
+
+    /// Plans to take bytes out of the newest state of a source, for what no pointer stands for.
+    ///
+    /// # Errors
+    /// As [`Redaction::plan`].
+    pub fn plan_source(
+        archive: &Archive,
+        policy: &Policy,
+        source: &StoredSource,
+        which: &Which,
+    ) -> Result<Self> {
+        let missing = || Error::not_found(format!("{} has no state in the archive", source.meta.name));
+        let revision = archive.latest_revision(source.meta.id)?.ok_or_else(missing)?;
+        let ranges = [ByteRange::new(0, revision.len)].into_iter().collect();
+        Self::of(archive, policy, (&revision, &Location { revision: revision.id, ranges }), which)
+    }
+
+    fn of(
+        archive: &Archive,
+        policy: &Policy,
+        (revision, location): (&Revision, &Location),
+        which: &Which,
+    ) -> Result<Self> {
         let ranges = match which {
             Which::Bytes(range) => vec![*range],
-            Which::Text(text) => places(&raw(archive, &revision, location)?, text)?,
+            Which::Text(text) => places(&raw(archive, revision, location)?, text)?,
         };
         let mut cuts = Vec::new();
         for range in ranges {
             if range.is_empty() || range.end() > location.ranges.len() {
                 let (start, end, len) = (range.start(), range.end(), location.ranges.len());
                 return Err(Error::invalid_input(format!(
-                    "{pointer} has {len} bytes: {start}..{end} is not among them"
+                    "the original has {len} bytes: {start}..{end} is not among them"
                 )));
             }
-            cuts.extend(in_pieces(&revision, location, range));
+            cuts.extend(in_pieces(revision, location, range));
         }
         let mut held = BTreeSet::new();
         for source in archive.sources()? {

@@ -17,6 +17,9 @@ use crate::policy::{Origin, Policy};
 use crate::reading::Reading;
 use crate::transcript::{FoundItem, MissingItem, Transcript, children_below, found_items, missing_items};
 
+/// Why a file that was erased from the archive, and has not changed since, is not taken in again.
+const ERASED: &str = "it was erased from the archive by order and has not changed since";
+
 /// How an import goes about files that look unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recheck {
@@ -283,7 +286,8 @@ fn import_file(
     let source = FileBytes::open(path)?;
     let facts = facts(Some(path), source.len());
     if options.recheck == Recheck::Trust && archive.is_unchanged(&name_of(path), &facts)? {
-        return Ok(Taken::Unchanged);
+        let erased = archive.is_erased(source_id(archive.id(), &name_of(path)))?;
+        return Ok(if erased { Taken::PassedOver(ERASED.to_owned()) } else { Taken::Unchanged });
     }
     let format = strongroom_formats::detect(&source)?.name();
     take_as(archive, &File { path, source, format }, options, progress)?;

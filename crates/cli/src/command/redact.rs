@@ -15,14 +15,19 @@ use crate::exit::End;
 use crate::{clock, out, place};
 
 pub(super) fn run(args: &Args, own: &RedactArgs) -> Result<End> {
-    let pointer: Pointer = own.pointer.parse()?;
     let which = which(own)?;
     let archive = place::open_for_changing(args)?;
     let policy = super::policy(args)?;
     if !own.i_may_delete && !policy.may_delete() {
         return Err(Error::refused("redacting needs --i-may-delete, or a policy with may-delete = true"));
     }
-    let redaction = Redaction::plan(&archive, &policy, pointer, &which)?;
+    let redaction = match own.what.parse::<Pointer>() {
+        Ok(pointer) => Redaction::plan(&archive, &policy, pointer, &which)?,
+        Err(_) => {
+            let source = super::export::find(&archive, &own.what)?;
+            Redaction::plan_source(&archive, &policy, &source, &which)?
+        }
+    };
     let order = Order { who: own.by.clone(), reason: own.reason.clone(), at: clock::now() };
     let done = redaction.act(&archive, &order)?;
     super::tell_cleared(done.cleared);

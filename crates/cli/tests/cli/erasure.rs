@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::home::{ClaudeSession, Home};
+use crate::proofs::{CHECKER, python};
 
 const CANARY: &str = "kestrel-4711-blue";
 
@@ -80,43 +81,40 @@ const ACT: [&str; 6] = ["--act", "--i-may-delete", "--by", "mara", "--reason", "
 
 #[test]
 fn an_erased_source_is_gone_and_says_so() {
-    for global in [&[][..], &["--key-file", "ops.key"]] {
-        let case = case(global);
-        let run = |words: &[&str]| case.home.run(&[global, words].concat());
-        assert!(global.len() == 2 || case.stands());
-        assert_eq!(case.verdict(global, &format!("ever results \"{CANARY}\"")).0, "supported");
-        let plan = run(&["--json", "erase", "s.jsonl"]).json(0);
-        assert_eq!((&plan["erased"], &plan["records"]), (&Value::Bool(false), &json!(1)), "{plan}");
-        assert!(
-            run(&["erase", "s.jsonl", "--act", "--reason", "x"]).ends(1).stderr.contains("--i-may-delete")
-        );
-        run(&["erase", "s.jsonl", "--act", "--i-may-delete"]).ends(2);
-        run(&["retention", "s.jsonl", "--hold", "legal", "--reason", "order 17"]).ends(0);
-        let held = run(&[&["erase", "s.jsonl"][..], &ACT].concat()).ends(1);
-        assert!(held.stderr.contains("order 17") && held.stderr.contains("nothing was changed"), "{held:?}");
-        run(&["retention", "s.jsonl", "--release", "--i-may-release"]).ends(0);
-        run(&["show", &case.span]).ends(0);
-        let erased = run(&[&["erase", "s.jsonl"][..], &ACT].concat()).ends(0);
-        assert!(erased.stderr.contains("still there"), "{erased:?}");
-        assert!(!case.stands());
-        for gone in [run(&["show", &case.span]), run(&["export", "s.jsonl"])] {
-            assert!(gone.code == 3 && gone.stderr.contains("erased on 20"), "{gone:?}");
-            assert!(gone.stderr.contains("(asked for it, by mara)"), "{gone:?}");
-        }
-        let key = ["checkpoint", "--new-key", "notary.key"];
-        run(&key).ends(0);
-        let proof = run(&["prove", &case.span, "--key", "notary.key", "-o", "bundle.json"]).ends(3);
-        assert!(proof.stderr.contains("erased on 20"), "{proof:?}");
-        for question in [&format!("ever results \"{CANARY}\""), "ever changes system-config"] {
-            let (verdict, text) = case.verdict(global, question);
-            assert_eq!(verdict, "insufficient", "{question}: {text}");
-            assert!(text.contains("erased on 20"), "{text}");
-        }
-        let verified = run(&["verify", "--read-data"]).ends(0);
-        assert!(verified.stdout.contains("erased by order"), "{verified:?}");
-        assert!(run(&["show", &case.pointer]).ends(0).stdout.contains("[erased on 20"));
-        assert!(!case.stands());
+    let global: &[&str] = &[];
+    let case = case(global);
+    let run = |words: &[&str]| case.home.run(&[global, words].concat());
+    assert!(case.stands());
+    assert_eq!(case.verdict(global, &format!("ever results \"{CANARY}\"")).0, "supported");
+    let plan = run(&["--json", "erase", "s.jsonl"]).json(0);
+    assert_eq!((&plan["erased"], &plan["records"]), (&Value::Bool(false), &json!(1)), "{plan}");
+    assert!(run(&["erase", "s.jsonl", "--act", "--reason", "x"]).ends(1).stderr.contains("--i-may-delete"));
+    run(&["erase", "s.jsonl", "--act", "--i-may-delete"]).ends(2);
+    run(&["retention", "s.jsonl", "--hold", "legal", "--reason", "order 17"]).ends(0);
+    let held = run(&[&["erase", "s.jsonl"][..], &ACT].concat()).ends(1);
+    assert!(held.stderr.contains("order 17") && held.stderr.contains("nothing was changed"), "{held:?}");
+    run(&["retention", "s.jsonl", "--release", "--i-may-release"]).ends(0);
+    run(&["show", &case.span]).ends(0);
+    let erased = run(&[&["erase", "s.jsonl"][..], &ACT].concat()).ends(0);
+    assert!(erased.stderr.contains("still there"), "{erased:?}");
+    assert!(!case.stands());
+    for gone in [run(&["show", &case.span]), run(&["export", "s.jsonl"])] {
+        assert!(gone.code == 3 && gone.stderr.contains("erased on 20"), "{gone:?}");
+        assert!(gone.stderr.contains("(asked for it, by mara)"), "{gone:?}");
     }
+    let key = ["checkpoint", "--new-key", "notary.key"];
+    run(&key).ends(0);
+    let proof = run(&["prove", &case.span, "--key", "notary.key", "-o", "bundle.json"]).ends(3);
+    assert!(proof.stderr.contains("erased on 20"), "{proof:?}");
+    for question in [&format!("ever results \"{CANARY}\""), "ever changes system-config"] {
+        let (verdict, text) = case.verdict(global, question);
+        assert_eq!(verdict, "insufficient", "{question}: {text}");
+        assert!(text.contains("erased on 20"), "{text}");
+    }
+    let verified = run(&["verify", "--read-data"]).ends(0);
+    assert!(verified.stdout.contains("erased by order"), "{verified:?}");
+    assert!(run(&["show", &case.pointer]).ends(0).stdout.contains("[erased on 20"));
+    assert!(!case.stands());
 }
 
 #[test]
@@ -149,36 +147,52 @@ fn an_original_is_erased_in_every_source() {
 
 #[test]
 fn a_redacted_text_is_gone_and_the_rest_is_shown_and_asked() {
-    for global in [&["--key-file", "ops.key"][..]] {
-        let case = case(global);
-        let run = |words: &[&str]| case.home.run(&[global, words].concat());
-        let order = ["--by", "mara", "--reason", "a code word"];
-        let words = [&["redact", &case.span, "--text", CANARY], &order[..]].concat();
-        assert!(run(&words).ends(1).stderr.contains("--i-may-delete"));
-        let receipt = run(&[&["--json"][..], &words, &["--i-may-delete"]].concat()).json(0);
-        assert_eq!(receipt["key"].as_str().unwrap().len(), 64, "{receipt}");
-        assert!(receipt["bytes"].as_u64().unwrap() >= u64::try_from(CANARY.len()).unwrap());
-        assert!(!case.stands());
-        let shown = run(&["show", &case.span]).ends(0);
-        assert!(shown.stdout.contains("the code word is [redacted 17 bytes, 20"), "{shown:?}");
-        assert!(
-            shown.stdout.contains("a code word, by mara]") && shown.stdout.contains("value_2_39"),
-            "{shown:?}"
-        );
-        assert!(run(&["show", "--raw", &case.span]).ends(3).stderr.contains("redacted 17 bytes"));
-        let (verdict, text) = case.verdict(global, &format!("ever results \"{CANARY}\""));
-        assert_eq!(verdict, "insufficient", "{text}");
-        assert!(text.contains("redacted 17 bytes"), "{text}");
-        let (verdict, _) = case.verdict(global, "ever results \"let value_5_7 = 39602\"");
-        assert_eq!(verdict, "supported", "the rest is as it was");
-        std::fs::rename(case.home.path("s.jsonl"), case.home.path("gone.jsonl")).unwrap();
-        let archived = run(&["--json", "ask", "--all", &format!("ever results \"{CANARY}\"")]);
-        assert!(archived.stdout.contains("\"verdict\":\"insufficient\""), "{archived:?}");
-        run(&["verify", "--read-data"]).ends(0);
-        // The file is still there: what was taken out stays out.
-        run(&["import", "gone.jsonl"]).ends(0);
-        assert!(!case.stands());
-        run(&["redact", &case.span, "--bytes", "9..3", "--reason", "x", "--i-may-delete"]).ends(2);
-        run(&["redact", &case.span, "--text", "nowhere in it", "--reason", "x", "--i-may-delete"]).ends(2);
+    let global = &["--key-file", "ops.key"][..];
+    let case = case(global);
+    let run = |words: &[&str]| case.home.run(&[global, words].concat());
+    let order = ["--by", "mara", "--reason", "a code word"];
+    let words = [&["redact", &case.span, "--text", CANARY], &order[..]].concat();
+    assert!(run(&words).ends(1).stderr.contains("--i-may-delete"));
+    let receipt = run(&[&["--json"][..], &words, &["--i-may-delete"]].concat()).json(0);
+    assert_eq!(receipt["key"].as_str().unwrap().len(), 64, "{receipt}");
+    assert!(receipt["bytes"].as_u64().unwrap() >= u64::try_from(CANARY.len()).unwrap());
+    assert!(!case.stands());
+    let shown = run(&["show", &case.span]).ends(0);
+    assert!(shown.stdout.contains("the code word is [redacted 17 bytes, 20"), "{shown:?}");
+    assert!(
+        shown.stdout.contains("a code word, by mara]") && shown.stdout.contains("value_2_39"),
+        "{shown:?}"
+    );
+    assert!(run(&["show", "--raw", &case.span]).ends(3).stderr.contains("redacted 17 bytes"));
+    let (verdict, text) = case.verdict(global, &format!("ever results \"{CANARY}\""));
+    assert_eq!(verdict, "insufficient", "{text}");
+    assert!(text.contains("redacted 17 bytes"), "{text}");
+    let (verdict, _) = case.verdict(global, "ever results \"let value_5_7 = 39602\"");
+    assert_eq!(verdict, "supported", "the rest is as it was");
+    std::fs::rename(case.home.path("s.jsonl"), case.home.path("gone.jsonl")).unwrap();
+    let archived = run(&["--json", "ask", "--all", &format!("ever results \"{CANARY}\"")]);
+    assert!(archived.stdout.contains("\"verdict\":\"insufficient\""), "{archived:?}");
+    run(&["verify", "--read-data"]).ends(0);
+    // The file is still there: what was taken out stays out.
+    run(&["import", "gone.jsonl"]).ends(0);
+    assert!(!case.stands());
+    run(&["redact", &case.span, "--bytes", "9..3", "--reason", "x", "--i-may-delete"]).ends(2);
+    run(&["redact", &case.span, "--text", "nowhere in it", "--reason", "x", "--i-may-delete"]).ends(2);
+    // Another span of the same piece is proved to somebody without the archive, and the redacted one is not.
+    run(&["checkpoint", "--new-key", "notary.key"]).ends(0);
+    let refused = run(&["prove", &case.span, "--key", "notary.key", "-o", "none.json"]).ends(3);
+    assert!(refused.stderr.contains("redacted 17 bytes"), "{refused:?}");
+    let number: u32 = case.span.rsplit('#').next().unwrap().parse().unwrap();
+    let other = format!("{}#{}", case.pointer, number + 1);
+    run(&["prove", &other, "--key", "notary.key", "-o", "bundle.json"]).ends(0);
+    run(&["check", "bundle.json", "--public-key", "notary.key.pub"]).ends(0);
+    let bundle = std::fs::read_to_string(case.home.path("bundle.json")).unwrap();
+    assert!(!bundle.contains(CANARY), "{bundle}");
+    if let Some(checked) = python(&case.home, &[CHECKER, "bundle.json", "--public-key", "notary.key.pub"]) {
+        checked.ends(0);
     }
+    // What no pointer stands for is reached by the name of the source.
+    let by_name = ["redact", "gone.jsonl", "--text", "value_0_1", "--reason", "x", "--i-may-delete"];
+    assert!(run(&by_name).ends(0).stdout.contains("gone.jsonl"));
+    run(&["verify", "--read-data"]).ends(0);
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::home::{Home, Run, claude_session};
 
-const CHECKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/check_bundle.py");
+pub(crate) const CHECKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/check_bundle.py");
 
 /// A compacted session, a key, and a pointer.
 fn compacted() -> (Home, String) {
@@ -17,7 +17,7 @@ fn compacted() -> (Home, String) {
     (home, pointer)
 }
 
-fn python(home: &Home, args: &[&str]) -> Option<Run> {
+pub(crate) fn python(home: &Home, args: &[&str]) -> Option<Run> {
     let output = Command::new("python3").arg("-B").args(args).current_dir(home.dir.path()).output();
     if output.is_err() {
         println!("SKIPPED: there is no python3");

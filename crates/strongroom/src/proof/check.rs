@@ -97,7 +97,8 @@ pub(super) fn check_inside(bundle: &Bundle, key: &PublicKey) -> Result<(Checkpoi
         revisions: bundle.revisions.iter().map(RevisionForm::proof).collect::<Result<_>>()?,
         records: bundle.records.iter().map(RecordForm::proof).collect::<Result<_>>()?,
     };
-    let evidence = Evidence { proved: proofs.check()?, pieces: pieces(bundle)? };
+    let proved = proofs.check()?;
+    let evidence = Evidence { pieces: pieces(bundle, &proved)?, proved };
     evidence.check_pieces()?;
     let statements = bundle.claims.iter().map(|claim| evidence.statement(claim)).collect::<Result<_>>()?;
     Ok((checkpoint, statements))
@@ -107,23 +108,32 @@ fn damaged(error: Error) -> Error {
     Error::corrupt(error.to_string()).caused_by(error)
 }
 
-fn pieces(bundle: &Bundle) -> Result<BTreeMap<PieceId, Vec<u8>>> {
+fn pieces(bundle: &Bundle, proved: &Proved) -> Result<BTreeMap<PieceId, Held>> {
     let mut pieces = BTreeMap::new();
     for form in &bundle.pieces {
         let (id, bytes) = (PieceId::new(digest(&form.id)?), bytes(&form.bytes)?);
-        if PieceId::of(&bytes) != id {
+        let hash = PieceId::of(&bytes);
+        let redacted = proved.redacted.iter().find(|own| own.piece == id && own.rest == hash);
+        if hash != id && redacted.is_none() {
             return Err(Error::corrupt(format!("the bytes of piece {id} differ from its hash")));
         }
-        if pieces.insert(id, bytes).is_some() {
+        let cuts = redacted.map(|own| own.cuts.clone()).unwrap_or_default();
+        if pieces.insert(id, Held { bytes, cuts }).is_some() {
             return Err(Error::corrupt(format!("piece {id} stands here twice")));
         }
     }
     Ok(pieces)
 }
 
+/// The bytes of a piece, and which of them were taken out by order.
+struct Held {
+    bytes: Vec<u8>,
+    cuts: Vec<ByteRange>,
+}
+
 struct Evidence {
     proved: Proved,
-    pieces: BTreeMap<PieceId, Vec<u8>>,
+    pieces: BTreeMap<PieceId, Held>,
 }
 
 impl Evidence {
@@ -218,8 +228,12 @@ impl Evidence {
             let (start, end) = (range.start().max(own.start()), range.end().min(own.end()));
             if start < end {
                 let piece = self.pieces.get(id).ok_or_else(missing)?;
-                let part = ByteRange::new(start - own.start(), end - own.start()).of(piece);
-                found.extend_from_slice(part.ok_or_else(missing)?);
+                let part = ByteRange::new(start - own.start(), end - own.start());
+                if piece.cuts.iter().any(|cut| cut.overlaps(part)) {
+                    let name = &revision.name;
+                    return Err(Error::corrupt(format!("bytes {range:?} of {name} were taken out by order")));
+                }
+                found.extend_from_slice(part.of(&piece.bytes).ok_or_else(missing)?);
             }
         }
         if u64::try_from(found.len()) == Ok(range.len()) { Ok(found) } else { Err(missing()) }

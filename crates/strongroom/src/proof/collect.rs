@@ -7,7 +7,7 @@ use strongroom_core::digest::{PieceId, RevisionId};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::range::{ByteRange, RangeSet};
-use strongroom_core::vault::{BoundSpan, Registry as _, Revision};
+use strongroom_core::vault::{BoundSpan, Loaded, Registry as _, Revision};
 use strongroom_evidence::answer::{Answer, Citation};
 
 use super::bundle::{Cited, Claim, Draft};
@@ -87,6 +87,7 @@ struct Collection {
     revisions: BTreeSet<RevisionId>,
     tags: BTreeSet<strongroom_core::digest::Tag>,
     pieces: BTreeMap<PieceId, Vec<u8>>,
+    redacted: BTreeSet<PieceId>,
     claims: Vec<Claim>,
 }
 
@@ -95,10 +96,22 @@ impl Collection {
     fn add(&mut self, archive: &Archive, id: RevisionId, ranges: &RangeSet) -> Result<()> {
         let revision = state(archive, id)?;
         self.revisions.insert(id);
-        for (piece, range) in revision.pieces_of(ranges) {
-            if let std::collections::btree_map::Entry::Vacant(place) = self.pieces.entry(piece) {
-                place.insert(archive.read(&revision, range)?);
+        for (piece, place) in revision.pieces_of(ranges) {
+            if self.pieces.contains_key(&piece) && !self.redacted.contains(&piece) {
+                continue;
             }
+            let bytes = match archive.load_of(revision.source, &[piece])?.pop() {
+                Some(Loaded::Redacted(left)) => {
+                    if left.cuts.iter().any(|cut| ranges.overlaps(cut.range.shifted(place.start()))) {
+                        return Err(Error::expired(format!("piece {piece}: {}", left.words())));
+                    }
+                    self.redacted.insert(piece);
+                    left.bytes
+                }
+                // It says what is wrong with any other.
+                _ => archive.read(&revision, place)?,
+            };
+            self.pieces.insert(piece, bytes);
         }
         Ok(())
     }
@@ -126,7 +139,7 @@ impl Collection {
     }
 
     fn finish(self, archive: &Archive) -> Result<Draft> {
-        let proofs = archive.prove(&self.revisions, &self.tags)?;
+        let proofs = archive.prove(&self.revisions, &self.tags, &self.redacted)?;
         Ok(Draft { proofs, pieces: self.pieces, claims: self.claims })
     }
 }
