@@ -1,6 +1,8 @@
-//! Standing rules: sentences that ban, demand, gate or reserve something.
+//! Standing rules: sentences that ban, demand, gate or allow something.
+//!
+//! [`find`] is quick and wide, and decides what is never given up; [`stated`] is what is told to be a rule.
 
-mod kind;
+mod ruling;
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -9,7 +11,9 @@ use serde::Deserialize;
 
 use crate::cues::{self, List, Phrases};
 
-pub use kind::{is_rule, kinds};
+use ruling::RULE_MAX;
+
+pub use ruling::{is_rule, kinds};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -26,10 +30,7 @@ static CUES: LazyLock<Phrases<()>> = LazyLock::new(|| {
     Phrases::new(&lists.map(|words| List { words, group: 0, means: () }))
 });
 
-/// The longest sentence that is one rule, in bytes.
-const RULE_MAX: usize = 2_000;
-
-/// The sentences of `text` that state a rule, in order. Questions state none.
+/// The sentences of `text` that may state a rule, in order: those with a word that often does. Questions state none.
 pub fn find(text: &str) -> Vec<Range<usize>> {
     let mut places = CUES.find(text).into_iter().map(|(place, ())| place).peekable();
     if places.peek().is_none() {
@@ -48,6 +49,13 @@ pub fn find(text: &str) -> Vec<Range<usize>> {
         }
     }
     rules
+}
+
+/// The sentences of `text` that state a rule, in order.
+pub fn stated(text: &str) -> Vec<Range<usize>> {
+    let mut all = cues::sentences(text);
+    all.retain(|range| text.get(range.clone()).is_some_and(is_rule));
+    all
 }
 
 #[cfg(test)]

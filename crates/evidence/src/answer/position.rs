@@ -100,7 +100,7 @@ impl<'s> Positions<'s> {
     }
 
     pub(super) fn rules(&self) -> &[Row<'s>] {
-        self.rules.get_or_init(|| row::rules(self.scope))
+        self.rules.get_or_init(|| row::rules(self.scope, row::Breadth::Possible))
     }
 
     pub(super) fn test(&self, window: &Window, row: &Row<'_>) -> Truth {

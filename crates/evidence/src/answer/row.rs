@@ -707,7 +707,17 @@ pub(super) fn messages<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
 /// How far apart the records of one message are looked for: results of parallel calls lie between them.
 const MESSAGE_RECORDS_MAX: usize = 64;
 
-pub(super) fn rules<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
+/// Which sentences count as rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Breadth {
+    /// Those that state one.
+    Stated,
+    /// Those that may state one too: who asks about something must not miss it.
+    Possible,
+}
+
+/// Sentences of the user and the operator that are rules.
+pub(super) fn rules<'s>(scope: &'s Scope<'s>, breadth: Breadth) -> Vec<Row<'s>> {
     let mut rows = Vec::new();
     for at in spans(scope) {
         for content in &at.examined.content.blocks {
@@ -716,10 +726,15 @@ pub(super) fn rules<'s>(scope: &'s Scope<'s>) -> Vec<Row<'s>> {
                 continue;
             }
             let own = at.examined.examination.rules.iter().filter(|(block, _)| *block == content.at);
-            let mut ranges: Vec<Range<usize>> = own.map(|(_, range)| range.clone()).collect();
+            let found = own.map(|(_, range)| range.clone());
+            let is_stated =
+                |range: &Range<usize>| content.text.get(range.clone()).is_some_and(crate::rules::is_rule);
+            let mut ranges: Vec<Range<usize>> = match breadth {
+                Breadth::Possible => found.collect(),
+                Breadth::Stated => found.filter(is_stated).collect(),
+            };
             if content.block.kind == BlockKind::Text {
-                let spoken = sentences(&content.text)
-                    .filter(|range| content.text.get(range.clone()).is_some_and(crate::rules::is_rule));
+                let spoken = sentences(&content.text).filter(is_stated);
                 let fresh: Vec<_> = spoken
                     .filter(|range| !ranges.iter().any(|own| own.start < range.end && range.start < own.end))
                     .collect();

@@ -5,7 +5,7 @@ use strongroom_core::evidence::{AtomKind, Certainty};
 use super::hole;
 use super::matching::{Compiled, Leave};
 use super::position::{Lie, Positions};
-use super::row::{self, Row, What};
+use super::row::{self, Breadth, Row, What};
 use super::secret::fingerprint;
 use super::truth::Truth;
 use super::values::{self, Keys};
@@ -43,7 +43,7 @@ pub(super) fn candidates<'s>(
         Noun::Literals => fingerprinted(row::literals(scope), options),
         Noun::Values => values::rows(scope, &Keys::new(clause.name.as_ref())?),
         Noun::Claims => super::claim::rows(scope),
-        Noun::Rules => row::rules(scope),
+        Noun::Rules => row::rules(scope, breadth(clause)),
         Noun::Errors => row::errors(scope),
         Noun::Compactions => row::compactions(scope),
         Noun::Attachments => row::attachments(scope),
@@ -53,6 +53,12 @@ pub(super) fn candidates<'s>(
         Noun::Messages => row::messages(scope),
         Noun::Usage => row::usage(scope, clause.name.as_ref().and_then(Value::single).unwrap_or("context")),
     })
+}
+
+/// A question about something is answered from all that may rule it; the list of all rules holds those that do.
+fn breadth(clause: &Clause) -> Breadth {
+    let about = clause.terms.iter().any(|term| matches!(term.field, None | Some(Field::About)));
+    if about { Breadth::Possible } else { Breadth::Stated }
 }
 
 /// Thinking is searched only where it is asked for.

@@ -9,6 +9,7 @@
 )]
 
 mod labels;
+mod rules;
 mod sessions;
 
 use std::collections::BTreeMap;
