@@ -125,6 +125,15 @@ pub(crate) struct CompactArgs {
     #[arg(long, default_value = "20%")]
     pub(crate) budget: Budget,
 
+    /// Compact only when the agent would send more than this: tokens, or a share of --window; below it the input comes
+    /// back byte for byte
+    #[arg(long, value_name = "TOKENS|PERCENT")]
+    pub(crate) above: Option<Budget>,
+
+    /// The agent's context window; shares are then of it, and not of what the agent sends now
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) window: Option<Budget>,
+
     /// Where to write; - is standard output [default: FILE.compacted.EXT beside the input, - for -]
     #[arg(long, short, value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,

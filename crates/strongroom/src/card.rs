@@ -72,7 +72,7 @@ impl Card {
             let rules = answer::answer(&rules, scope, asking).map_err(failed)?;
             let ledger = answer::ledger(&effects, scope, asking).map_err(failed)?;
             Ok(vec![
-                rules::section(&rules),
+                rules::section(&rules, scope, &Masker::new(scope, asking)),
                 done::section(&ledger.rows, &facts),
                 open_section(scope, asking, &ledger.rows, &facts),
                 open::unseen(&ledger.gaps),

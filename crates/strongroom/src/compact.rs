@@ -27,7 +27,7 @@ use strongroom_core::plan::{Candidate, Plan, Wanted};
 use strongroom_core::span::SpanIndex;
 use strongroom_core::summary::{CheckedSummary, Line, check};
 use strongroom_core::time::Timestamp;
-use strongroom_core::transcript::Form;
+use strongroom_core::transcript::{Form, Level};
 use strongroom_core::vault::{Loaded, Location, Piece, PieceStat, Registry as _, Retention, Revision, Vault};
 use strongroom_formats::Edit;
 
@@ -143,19 +143,41 @@ pub fn compact(
     options: &Options<'_>,
     observe: &mut dyn FnMut(Step),
 ) -> Result<Outcome> {
+    compact_above(session, archive, options, None, observe)
+}
+
+/// Compacts the main transcript of `session` once the agent would send more than `high` tokens; below that its bytes
+/// stay as they are, so that what a vendor has cached of the prefix stays good. The report tells when it is due.
+///
+/// A compaction that would win back less than an eighth of what lies between the marks is not made.
+///
+/// # Errors
+/// As [`compact`], and `InvalidInput` of a mark that is not above the budget.
+pub fn compact_above(
+    session: &SessionFiles,
+    archive: Option<&Archive>,
+    options: &Options<'_>,
+    high: Option<Tokens>,
+    observe: &mut dyn FnMut(Step),
+) -> Result<Outcome> {
     refuse_read_only(&session.main)?;
     let reading = Reading::of(&session.main)?;
+    refuse_unread(&reading)?;
+    let sends = reading.context_tokens();
+    let budget = options.budget.of(sends);
+    let marks = Marks::new(budget, high)?;
+    if sends <= marks.high {
+        observe(Step::Read);
+        let report = Report { due_above: high, ..Report::start(&reading, budget) };
+        return Ok(unchanged(&session.main, report, marks.why_not(sends)));
+    }
     let traced = archive.map_or(Ok(Traced::default()), |archive| trace(&reading, archive))?;
     observe(Step::Read);
-    let budget = options.budget.of(reading.context_tokens());
-    let report = Report::start(&reading, budget);
-    if reading.context_tokens() <= budget {
-        return Ok(unchanged(&session.main, report, "it fits the budget as it is"));
-    }
+    let report = Report { due_above: high, ..Report::start(&reading, budget) };
     let intake = Intake::of(session.main.source(), source_of(session, archive)?)?;
     let originals = Carried::of(&reading, &traced, intake.revision.id, archive)?;
     let carried = originals.read(&reading)?;
-    let run = Run { session, reading: &reading, traced: &traced, carried, archive, options, budget };
+    let run = Run { session, reading: &reading, traced: &traced, carried, archive, options, marks };
     run.go(intake, report, observe)
 }
 
@@ -164,6 +186,49 @@ fn refuse_read_only(main: &Transcript) -> Result<()> {
     let (name, format) = (main.name(), main.format().name());
     let advice = "it can be imported, asked and exported";
     Err(Error::refused(format!("{name} is not compacted: {format} is read-only, because {why}; {advice}")))
+}
+
+/// A transcript that is damaged so that nothing of it is sent is no small one.
+fn refuse_unread(reading: &Reading<'_>) -> Result<()> {
+    let main = reading.transcript;
+    let damage = main.index().findings.iter().find(|finding| finding.level == Level::Damage);
+    match damage.filter(|_| reading.context_tokens() == Tokens(0)) {
+        Some(finding) => {
+            let line = finding.line.map_or_else(String::new, |line| format!(" in line {line}"));
+            let what = format!("{}{line}: {}", finding.code, finding.message);
+            Err(Error::invalid_input(format!("nothing of {} can be read, {what}", main.name())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Between which sizes a session is kept.
+#[derive(Debug, Clone, Copy)]
+struct Marks {
+    /// What a compaction brings it down to.
+    low: Tokens,
+    /// Above what it is compacted.
+    high: Tokens,
+    /// What a compaction must win back to be worth a new prefix.
+    least_gain: Tokens,
+}
+
+impl Marks {
+    fn new(low: Tokens, high: Option<Tokens>) -> Result<Self> {
+        match high {
+            None => Ok(Self { low, high: low, least_gain: Tokens(0) }),
+            Some(high) if high > low => Ok(Self { low, high, least_gain: Tokens((high.0 - low.0) / 8) }),
+            Some(high) => Err(Error::invalid_input(format!(
+                "a session that is compacted above {} tokens cannot be brought down to {}: the mark must lie above the budget",
+                high.0, low.0
+            ))),
+        }
+    }
+
+    /// Why a session of that size is not compacted.
+    fn why_not(self, sends: Tokens) -> &'static str {
+        if sends <= self.low { "it fits the budget as it is" } else { "it is below the high mark" }
+    }
 }
 
 /// The session stays as it is, and the agent goes on with it under its own name.
@@ -187,7 +252,7 @@ struct Run<'a, 'r> {
     carried: CarriedReading<'r>,
     archive: Option<&'a Archive>,
     options: &'a Options<'a>,
-    budget: Tokens,
+    marks: Marks,
 }
 
 impl Run<'_, '_> {
@@ -199,7 +264,7 @@ impl Run<'_, '_> {
         observe(Step::Judged);
         let report = report.judged(&gated, self.reading, self.traced);
         let costs = Costs { reading: self.reading, traced: self.traced, carried: self.carried.tokens() };
-        let choice = choose(&costs, Selection::new(gated, origins), self.budget);
+        let choice = choose(&costs, Selection::new(gated, origins), self.marks.low);
         let whole = self.reading.context_tokens();
         if let (Some(smallest), Unmet::Stop) =
             (choice.smallest.map(|smallest| smallest.min(whole)), self.options.unmet)
@@ -208,6 +273,12 @@ impl Run<'_, '_> {
         }
         if !choice.selection.reclaims_anything() {
             return Ok(unchanged(&self.session.main, report, "nothing more may be reclaimed"));
+        }
+        let gain = Tokens(whole.0.saturating_sub(choice.reached.0));
+        if gain < self.marks.least_gain {
+            let due = whole + Tokens(self.marks.least_gain.0 - gain.0);
+            let report = Report { due_above: Some(due), ..report };
+            return Ok(unchanged(&self.session.main, report, "too little can be won back yet"));
         }
         let (bound, prose) = self.bind(&choice, &intake.revision, observe)?;
         self.finish(bound, &choice.selection, Report { prose, ..report }, observe)

@@ -49,11 +49,11 @@ use strongroom_evidence::answer::{Answer, Strictness};
 use strongroom_evidence::query::read;
 
 use crate::ask::{AskOptions, Asked};
-use crate::compact::{Options, Outcome, Purpose, Secrets, Unmet, compact};
+use crate::compact::{Options, Outcome, Purpose, Secrets, Unmet, compact_above};
 use crate::policy::Policy;
 use crate::show::{self, Reveal, Shower};
 use crate::summariser::Summariser;
-use crate::tokens::Budget;
+use crate::tokens::{Budget, Tokens};
 use crate::transcript::{SessionFiles, Transcript};
 
 /// A conversation in memory.
@@ -88,6 +88,14 @@ impl Conversation {
 pub struct Custodian {
     archive: Archive,
     policy: Policy,
+}
+
+/// On what terms a conversation is compacted.
+struct Terms<'a> {
+    budget: Budget,
+    unmet: Unmet,
+    high: Option<Tokens>,
+    summariser: Option<&'a dyn Summariser>,
 }
 
 impl Custodian {
@@ -129,7 +137,7 @@ impl Custodian {
         unmet: Unmet,
         now: Timestamp,
     ) -> Result<Outcome> {
-        self.compact_told(conversation, (budget, unmet), now, None)
+        self.on(conversation, &Terms { budget, unmet, high: None, summariser: None }, now)
     }
 
     /// The same with prose by `summariser`, of which each sentence is proved or struck; the report tells which.
@@ -143,16 +151,36 @@ impl Custodian {
         now: Timestamp,
         summariser: Option<&dyn Summariser>,
     ) -> Result<Outcome> {
+        self.on(conversation, &Terms { budget, unmet, high: None, summariser }, now)
+    }
+
+    /// As [`compact`](Self::compact), once the agent would send more than `high` tokens: until then the conversation
+    /// comes back byte for byte, and the report says above which size it is due. Called before every request, it keeps
+    /// the prefix of a conversation the same from one compaction to the next.
+    ///
+    /// # Errors
+    /// As [`compact`](Self::compact), and `InvalidInput` of a mark that is not above the budget.
+    pub fn compact_above(
+        &self,
+        conversation: Conversation,
+        high: Option<Tokens>,
+        (budget, unmet): (Budget, Unmet),
+        now: Timestamp,
+    ) -> Result<Outcome> {
+        self.on(conversation, &Terms { budget, unmet, high, summariser: None }, now)
+    }
+
+    fn on(&self, conversation: Conversation, terms: &Terms<'_>, now: Timestamp) -> Result<Outcome> {
         let options = Options {
-            budget,
+            budget: terms.budget,
             policy: &self.policy,
             now,
             secrets: Secrets::Mask,
-            unmet,
+            unmet: terms.unmet,
             purpose: Purpose::File,
-            summariser,
+            summariser: terms.summariser,
         };
-        compact(&conversation.session()?, Some(&self.archive), &options, &mut |_| ())
+        compact_above(&conversation.session()?, Some(&self.archive), &options, terms.high, &mut |_| ())
     }
 
     /// Answers a question, typed or plain, from a conversation and the originals behind the summaries in it.
@@ -189,3 +217,6 @@ impl Custodian {
         Shower::new(&self.archive, &record).text(show::span(&record, pointer)?, Reveal::Mask)
     }
 }
+
+#[cfg(test)]
+mod tests;

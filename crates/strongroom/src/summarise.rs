@@ -78,7 +78,7 @@ struct Flow {
     behind: BTreeMap<u32, u64>,
     /// Messages of the user, in order, each with its spans: what was pasted into it are spans of their own.
     users: Vec<Vec<u32>>,
-    /// Spans of the agent that say something, in order.
+    /// Spans of the agent that say more than which step is next, in order.
     replies: Vec<u32>,
 }
 
@@ -98,7 +98,13 @@ impl Flow {
         let users: Vec<&Reclaimed<'_>> = said_by(Speaker::User).collect();
         let users = users.chunk_by(|one, two| record(one) == record(two));
         let users = users.map(|spans| spans.iter().map(|span| span.ordinal).collect()).collect();
-        Self { behind, users, replies: said_by(Speaker::Assistant).map(|span| span.ordinal).collect() }
+        // A short reply announces a step; only the last one of all may be the answer.
+        let said = |ordinal: u32| texts.each(ordinal).map(|(_, text, _)| text.text.len()).sum::<usize>();
+        let replies: Vec<u32> = said_by(Speaker::Assistant).map(|span| span.ordinal).collect();
+        let last = replies.last().copied();
+        let replies =
+            replies.into_iter().filter(|&own| Some(own) == last || said(own) >= REPLY_BYTES_MIN).collect();
+        Self { behind, users, replies }
     }
 
     fn behind(&self, ordinal: u32) -> u64 {
@@ -122,6 +128,9 @@ impl Flow {
         self.replies.iter().rev().take(count).any(|&own| own == ordinal)
     }
 }
+
+/// The shortest reply that says more than which step is next, in bytes.
+const REPLY_BYTES_MIN: usize = 240;
 
 /// How often a summary is written to come near to what it may cost.
 const WRITINGS: u32 = 4;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use strongroom::compact::{Options, Outcome, Purpose, Report, Secrets, Step, Unmet, compact};
+use strongroom::compact::{Options, Outcome, Purpose, Report, Secrets, Step, Unmet, compact_above};
 use strongroom::files::{read_all, replace};
 use strongroom::form::ReportForm;
 use strongroom::prose::Prose;
+use strongroom::tokens::{Budget, Tokens};
 use strongroom::transcript::{SessionFiles, Transcript};
 use strongroom::{Error, Result};
 
@@ -27,8 +28,9 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
     }
     let policy = super::policy(args)?;
     let summariser = summarizer::chosen(own.summarizer.as_ref(), &policy)?;
+    let marks = Marks::of(own)?;
     let options = Options {
-        budget: own.budget,
+        budget: marks.low,
         policy: &policy,
         now: clock::now(),
         secrets: match own.secrets {
@@ -39,7 +41,8 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
         unmet: if own.best_effort { Unmet::BestEffort } else { Unmet::Stop },
         summariser: summariser.as_deref(),
     };
-    let outcome = compact(&session, archive.as_ref(), &options, &mut |step| pause::at(step_name(step)))?;
+    let mut observe = |step| pause::at(step_name(step));
+    let outcome = compact_above(&session, archive.as_ref(), &options, marks.high, &mut observe)?;
     match outcome {
         Outcome::BudgetNotMet { smallest, report } => {
             tell(args, &report, "budget-not-met")?;
@@ -73,6 +76,36 @@ pub(super) fn run(args: &Args, own: &CompactArgs) -> Result<End> {
             }
             Ok(End::Done)
         }
+    }
+}
+
+/// Between which sizes the session is kept.
+struct Marks {
+    low: Budget,
+    high: Option<Tokens>,
+}
+
+impl Marks {
+    fn of(own: &CompactArgs) -> Result<Self> {
+        let window = match own.window {
+            Some(Budget::Tokens(window)) => Some(window),
+            Some(Budget::Percent(_)) => {
+                return Err(Error::invalid_input("--window is a number of tokens like 200k"));
+            }
+            None => None,
+        };
+        let low = window.map_or(own.budget, |window| Budget::Tokens(own.budget.of(window)));
+        let high = match (own.above, window) {
+            (Some(Budget::Percent(_)), None) => {
+                return Err(Error::invalid_input(
+                    "--above as a share is one of the context window: say it with --window, like --window 200k",
+                ));
+            }
+            (Some(Budget::Tokens(high)), _) => Some(high),
+            (Some(share), Some(window)) => Some(share.of(window)),
+            (None, _) => None,
+        };
+        Ok(Self { low, high })
     }
 }
 
@@ -168,6 +201,12 @@ fn words(report: &Report, outcome: &str) -> Vec<String> {
     }
     lines.push(format!("file       {} -> {} bytes", report.bytes_before, report.bytes_after));
     lines.extend(list("reclaimed ", &report.reclaimed));
+    if report.carried > 0 {
+        lines.push(format!(
+            "told again {} spans of earlier compactions, from their originals",
+            report.carried
+        ));
+    }
     lines.extend(list("because   ", &report.grounds));
     lines.extend(list("refused   ", &report.refused));
     lines.extend(list("kept      ", &report.pinned));
@@ -175,6 +214,10 @@ fn words(report: &Report, outcome: &str) -> Vec<String> {
         lines.push(format!("masked     {} kept spans with secrets hidden", report.masked));
     }
     lines.extend(report.prose.as_ref().map(prose));
+    lines.extend(report.due_above.map(|due| {
+        let left = due.0.saturating_sub(report.tokens_after.0);
+        format!("next       due above {} tokens, {left} more than now", due.0)
+    }));
     if let Some(pointer) = &report.pointer {
         lines.push(format!("pointer    {pointer}, originals kept {}", report.kept));
     }

@@ -178,3 +178,16 @@ fn a_record_of_an_unknown_kind_denies_nothing() {
     let bare = home.write("bare.jsonl", session + "{\"type\":\"newkind\",\"sessionId\":\"s\",\"cost\":3}\n");
     assert_eq!(asked("ever calls arg:\"git push origin main\"", &bare), "absent");
 }
+
+/// A request body that was cut off holds nothing that is sent: it is no session that fits the budget.
+#[test]
+fn a_body_that_is_cut_off_is_told_to_be_so() {
+    let home = Home::new();
+    let file = home.write(
+        "cut.json",
+        br#"{"model":"m","messages":[{"role":"system","content":"x"},{"role":"user","content":"hello wor"#,
+    );
+    let told = home.run(&["compact", file.to_str().unwrap(), "--out", "out.json"]).ends(2);
+    assert!(told.stderr.contains("nothing of") && told.stderr.contains("cut off at byte 92"), "{told:?}");
+    assert!(!home.path("out.json").exists());
+}

@@ -190,3 +190,25 @@ fn one_session_is_compacted_to_one_budget_after_another() {
     }
     assert!(pointers.len() > 1, "{pointers:?}");
 }
+
+/// Until the mark is passed the bytes stay, and it is told when they will not.
+#[test]
+fn below_the_high_mark_a_session_comes_back_byte_for_byte() {
+    let home = Home::new();
+    let file = home.example("claude-code.jsonl");
+    let file = file.to_str().unwrap();
+    let compact =
+        |marks: &[&str]| home.run(&[&["--json", "compact", file, "--out", "out.jsonl"], marks].concat());
+    let waits = compact(&["--above", "90%", "--window", "200k", "--budget", "10%"]).json(0);
+    assert_eq!((&waits["outcome"], &waits["due_above"]), (&json!("unchanged"), &json!(180_000)));
+    assert_eq!(std::fs::read(home.path("out.jsonl")).unwrap(), std::fs::read(file).unwrap());
+    let before = waits["tokens"]["before"].as_u64().unwrap();
+    let (high, low) = ((before - 1).to_string(), (before / 2).to_string());
+    let done = compact(&["--above", &high, "--budget", &low]).json(0);
+    assert_eq!(done["outcome"], "compacted", "{done}");
+    assert!(done["tokens"]["after"].as_u64() < done["due_above"].as_u64());
+    let told = compact(&["--above", "80%"]).ends(2);
+    assert!(told.stderr.contains("--window"), "{told:?}");
+    let told = compact(&["--above", &low, "--budget", &high]).ends(2);
+    assert!(told.stderr.contains("must lie above the budget"), "{told:?}");
+}

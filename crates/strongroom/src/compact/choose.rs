@@ -37,6 +37,8 @@ pub(super) struct Choice {
     pub(super) allowance: Tokens,
     /// The smallest size that can be reached, when it is over the budget.
     pub(super) smallest: Option<Tokens>,
+    /// What the compacted form costs at most.
+    pub(super) reached: Tokens,
 }
 
 impl Costs<'_, '_> {
@@ -101,5 +103,5 @@ pub(super) fn choose(costs: &Costs<'_, '_>, selection: Selection, budget: Tokens
     let smallest = (kept + FRAME.0 > budget.0).then_some(Tokens(kept + FRAME.0));
     // A summary that costs more than half of what it stands for gains too little.
     let allowance = Tokens(budget.0.saturating_sub(kept).max(FRAME.0).min(reclaimed.0 / 2));
-    Choice { selection: selection.select(&taken), allowance, smallest }
+    Choice { selection: selection.select(&taken), allowance, smallest, reached: Tokens(kept) + allowance }
 }

@@ -13,7 +13,7 @@ use strongroom_formats::Resume;
 
 use crate::lineage::Traced;
 use crate::prose::Prose;
-use crate::reading::Reading;
+use crate::reading::{ReadSpan, Reading};
 use crate::tokens::{Estimate, Tokens};
 use crate::transcript::Transcript;
 
@@ -38,9 +38,11 @@ pub struct Report {
     pub estimate: Option<Estimate>,
     /// Spans of the context.
     pub spans: u64,
-    /// Reclaimed spans by class.
+    /// Spans of earlier generations that the summary tells again, from their originals.
+    pub carried: u64,
+    /// Spans reclaimed now, by class.
     pub reclaimed: BTreeMap<&'static str, u64>,
-    /// Reclaimed spans by the ground on which they went.
+    /// Spans reclaimed now, by the ground on which they went.
     pub grounds: BTreeMap<&'static str, u64>,
     /// Spans that the gate refused, by reason.
     pub refused: BTreeMap<String, u64>,
@@ -64,6 +66,8 @@ pub struct Report {
     pub resume: Option<Resume>,
     /// Why nothing was changed.
     pub unchanged: Option<&'static str>,
+    /// The size above which the next compaction is due, where there is a high mark.
+    pub due_above: Option<Tokens>,
 }
 
 impl Report {
@@ -99,7 +103,11 @@ impl Report {
             };
             *self.refused.entry(reason).or_default() += 1;
         }
-        for span in reading.spans.iter().filter(|span| span.in_context()) {
+        let ours = |span: &&ReadSpan<'_>| {
+            traced.lineage.as_ref().is_some_and(|lineage| lineage.summaries.contains(&span.index()))
+        };
+        let sent = reading.spans.iter().filter(|span| span.in_context());
+        for span in sent.filter(|span| !ours(span)) {
             if let Some(pin) = span.examination.evidence.pinned {
                 *self.pinned.entry(pin.words()).or_default() += 1;
             }
@@ -117,6 +125,10 @@ impl Report {
         for permitted in selected.permitted() {
             if permitted.candidate().wanted == Wanted::Mask {
                 self.masked += 1;
+                continue;
+            }
+            if permitted.candidate().carried.is_some() {
+                self.carried += 1;
                 continue;
             }
             *self.reclaimed.entry(permitted.candidate().evidence.class.word()).or_default() += 1;

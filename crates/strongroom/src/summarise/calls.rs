@@ -32,6 +32,12 @@ const ERROR_BYTES_MAX: usize = 400;
 /// The longest argument of a tool that is no shell, and the longest pattern, in bytes.
 const ARGUMENT_BYTES_MAX: usize = 300;
 
+/// The longest first line of a commit message that is told, in bytes.
+const SUBJECT_BYTES_MAX: usize = 120;
+
+/// The longest answer to a question of the agent that is told, in bytes.
+const ANSWER_BYTES_MAX: usize = 1_000;
+
 /// The longest text of a heredoc that stays in its command, and the longest command, in tokens.
 const HEREDOC_TOKENS_MAX: u64 = 40;
 const SCRIPT_TOKENS_MAX: u64 = 400;
@@ -159,10 +165,20 @@ impl Calls<'_> {
                 }
                 parts.extend(lines);
             } else {
+                parts.extend(self.subject(ordinal, speaker, script, &piece));
                 parts.extend([Part::Words(" ["), Part::Count(size), Part::Words(" tokens left out]")]);
             }
         }
         parts
+    }
+
+    /// The first line of a commit message.
+    fn subject(&self, ordinal: u32, speaker: Speaker, script: &str, piece: &Piece<'_>) -> Vec<Part> {
+        let first = piece.text.lines().map(str::trim).find(|line| !line.is_empty());
+        let is_message = piece.heredoc && script.contains("commit");
+        let first = first.filter(|line| is_message && line.len() <= SUBJECT_BYTES_MAX);
+        let quote = first.and_then(|line| self.texts.quote(ordinal, speaker, line));
+        quote.map_or_else(Vec::new, |quote| vec![Part::Words("\n "), quote])
     }
 
     /// Kinds and targets of what a call changed, with how it ended.
@@ -224,7 +240,23 @@ impl Calls<'_> {
             parts.extend(lines);
         }
         parts.append(&mut self.effects(span, &text));
+        let answer = self.answer(span);
+        // What somebody decided when asked is no lesser word of theirs.
+        let worth = if answer.is_empty() { worth } else { density::ANSWER };
+        parts.extend(answer);
         self.push(span, Section::Commands, worth, Say::Line(parts));
+    }
+
+    /// What somebody answered whom the call asked.
+    fn answer(&self, span: &Reclaimed<'_>) -> Vec<Part> {
+        let asks = span.examination.effects.iter().any(|effect| effect.kind == EffectKind::HumanHandoff);
+        let results =
+            span.content.blocks.iter().filter(|block| matches!(block.block.kind, BlockKind::Result(_)));
+        let texts = results.filter(|_| asks).filter_map(|block| Some((block, block.text.lines().next()?)));
+        let short = texts.filter(|(_, line)| line.len() <= ANSWER_BYTES_MAX);
+        let quotes = short
+            .filter_map(|(block, line)| self.texts.quote(span.ordinal, block.block.speaker, line.trim()));
+        quotes.take(1).flat_map(|quote| [Part::Words("\n answered: "), quote]).collect()
     }
 
     /// Notes the files and patterns that a call names; whether there are any.
@@ -308,17 +340,14 @@ impl Calls<'_> {
         true
     }
 
-    /// What failed calls said first, and lines of results that look like errors.
+    /// What failed calls said of it, and lines of results that look like errors.
     fn errors(&mut self, span: &Reclaimed<'_>) {
         let shown =
             span.content.blocks.iter().filter(|block| matches!(block.block.kind, BlockKind::Result(_)));
         for block in shown {
-            if failed(span.examination.outcome) {
-                for line in
-                    block.text.lines().filter(|line| !line.trim().is_empty() && !is_frame(line)).take(1)
-                {
-                    self.error(span, block.block.speaker, line, density::ERROR[0]);
-                }
+            let first = failed(span.examination.outcome).then(|| first_error(&block.text)).flatten();
+            if let Some(line) = first {
+                self.error(span, block.block.speaker, line, density::ERROR[0]);
             }
             let own = span.examination.atoms.iter();
             let own = own.filter(|(at, atom)| *at == block.at && atom.kind == AtomKind::Error);
@@ -328,7 +357,8 @@ impl Calls<'_> {
             let ran = !span.examination.programs.is_empty();
             let lines = block.text.lines().filter(|line| ran && is_error(line));
             for line in lines.take(ERRORS_MAX).chain(atoms.take(ERRORS_MAX)) {
-                self.error(span, block.block.speaker, line, density::ERROR[1]);
+                let worth = if is_runners(line) { density::ERROR_AGAIN } else { density::ERROR[1] };
+                self.error(span, block.block.speaker, line, worth);
             }
         }
     }
@@ -428,13 +458,44 @@ const ERRORS: &[&str] = &[
     "Caused by:",
 ];
 
+/// What lines begin with in which a package runner says again that its command failed.
+const RUNNER: &[&str] = &["npm error", "npm ERR!", "error Command failed", "error: script "];
+
+fn is_runners(line: &str) -> bool {
+    RUNNER.iter().any(|start| line.trim_start().starts_with(start))
+}
+
 fn is_error(line: &str) -> bool {
-    let line = line.trim_start();
+    let line = line.trim();
+    // Code goes on behind such an end.
+    if line.ends_with([',', ';', '{', '(']) {
+        return false;
+    }
     let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     ERRORS.iter().any(|start| line.starts_with(start))
         || word.len() > 5
             && word.ends_with("Error")
             && line.get(word.len()..).is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// How many lines of a failed call are searched for what it says of it.
+const FAILED_LINES_MAX: usize = 400;
+
+/// Words of a line that tells of a failure.
+const FAILURES: &[&str] =
+    &["error", "fail", "not found", "cannot", "denied", "no such", "invalid", "unknown"];
+
+/// What a failed call said: the first line that looks like an error, else one that tells of a failure, else the first.
+fn first_error(text: &str) -> Option<&str> {
+    let lines =
+        || text.lines().take(FAILED_LINES_MAX).filter(|line| !line.trim().is_empty() && !is_frame(line));
+    let short = |line: &&str| line.trim().len() <= ERROR_BYTES_MAX;
+    let tells = |line: &&str| {
+        let lower = line.to_lowercase();
+        !is_runners(line) && FAILURES.iter().any(|word| lower.contains(word))
+    };
+    let found = lines().filter(short).find(|line| is_error(line) && !is_runners(line));
+    found.or_else(|| lines().filter(short).find(tells)).or_else(|| lines().next())
 }
 
 pub(super) fn failed(outcome: Outcome) -> bool {
@@ -504,6 +565,16 @@ fn join(ranges: &mut Vec<(u64, u64)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failed_call_is_told_by_the_line_that_says_why() {
+        assert_eq!(first_error("$ make\nbuilding\nerror: no rule\nError 2"), Some("error: no rule"));
+        assert_eq!(first_error("[push] done\nlint failed in a.json\n"), Some("lint failed in a.json"));
+        assert_eq!(first_error("Exit code 1\nnothing here"), Some("nothing here"));
+        assert_eq!(first_error("\n"), None);
+        assert!(!is_error("error: { type: 'string' },") && is_error("npm error code 2"));
+        assert_eq!(first_error("npm error code 2\nsrc/a.ts: error TS1"), Some("src/a.ts: error TS1"));
+    }
 
     #[test]
     fn texts_of_heredocs_are_pieces_of_their_own() {

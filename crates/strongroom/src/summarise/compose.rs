@@ -115,23 +115,42 @@ fn literals(own: &[&Item], lines: &mut Vec<Line>) {
     }
 }
 
-/// The line that names every span, in runs of consecutive numbers, and counts them by kind.
+/// The line that names every span, in runs of consecutive numbers, and counts them by kind. Where there are too many
+/// runs it names the first and the last number and counts the spans between them.
 pub(super) fn cover(spans: &[Reclaimed<'_>]) -> Vec<Line> {
-    let mut parts = Vec::new();
-    for (first, last) in runs(spans.iter().map(|span| span.ordinal)) {
-        parts.push(if first == last { Part::Span(first) } else { Part::Spans(first, last) });
-        parts.push(Part::Words(" "));
-    }
     let mut kinds: BTreeMap<&'static str, u64> = BTreeMap::new();
     for span in spans {
         *kinds.entry(kind_words(span)).or_default() += 1;
     }
-    for (kind, count) in kinds {
-        parts.extend([Part::Words(" "), Part::Words(kind), Part::Words(" "), Part::Count(count)]);
-    }
-    let covers = spans.iter().map(|span| span.ordinal).collect();
+    let covers: Vec<u32> = spans.iter().map(|span| span.ordinal).collect();
+    let parts = cover_parts(&covers, &kinds);
     let heading = Line { parts: vec![Part::Words(Section::Cover.heading())], covers: Vec::new() };
     vec![heading, Line { parts, covers }]
+}
+
+/// The most runs that are named.
+const RUNS_MAX: usize = 24;
+
+fn cover_parts(ordinals: &[u32], kinds: &BTreeMap<&'static str, u64>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let runs = runs(ordinals.iter().copied());
+    let ends = runs.first().copied().zip(runs.last().copied()).filter(|_| runs.len() > RUNS_MAX);
+    let named = match ends {
+        Some(((first, _), (_, last))) => vec![(first, last)],
+        None => runs,
+    };
+    for (first, last) in named {
+        parts.push(if first == last { Part::Span(first) } else { Part::Spans(first, last) });
+        parts.push(Part::Words(" "));
+    }
+    if ends.is_some() {
+        let count = u64::try_from(ordinals.len()).unwrap_or(u64::MAX);
+        parts.extend([Part::Words("with gaps, spans "), Part::Count(count)]);
+    }
+    for (&kind, &count) in kinds {
+        parts.extend([Part::Words(" "), Part::Words(kind), Part::Words(" "), Part::Count(count)]);
+    }
+    parts
 }
 
 fn kind_words(span: &Reclaimed<'_>) -> &'static str {
@@ -170,5 +189,27 @@ mod tests {
     #[test]
     fn consecutive_numbers_run_together() {
         assert_eq!(runs([3, 1, 2, 7].into_iter()), [(1, 3), (7, 7)]);
+    }
+
+    #[test]
+    fn however_many_spans_there_are_the_line_that_covers_them_is_short() {
+        let kinds = BTreeMap::from([
+            ("kept with secrets masked", 900_001),
+            ("not analysed, whole", 900_002),
+            ("calls", 900_003),
+            ("utterances", 900_004),
+            ("thinking", 900_005),
+            ("attachments", 900_006),
+            ("results", 900_007),
+            ("summaries", 900_008),
+            ("records", 900_009),
+        ]);
+        for step in [1, 2, 3] {
+            for most in [1, 40, 72, 100_000] {
+                let ordinals: Vec<u32> = (1..=most).step_by(step).map(|n| n + n % 5).collect();
+                let line = Line { parts: cover_parts(&ordinals, &kinds), covers: ordinals };
+                assert!(crate::tokens::count(&line.render()).0 <= 300, "{}", line.render());
+            }
+        }
     }
 }

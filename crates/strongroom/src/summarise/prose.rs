@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use strongroom_core::span::SpanKind;
 use strongroom_core::summary::Part;
 use strongroom_core::transcript::{BlockKind, Scalar, Speaker};
+use strongroom_evidence::rules;
 
 use super::item::{Half, Item, Say, Section};
 use super::texts::{Texts, is_aside};
@@ -49,10 +50,13 @@ impl Said<'_> {
             if is_aside(block) || !matches!(speaker, Speaker::User | Speaker::Assistant) {
                 continue;
             }
-            for (at, (chunk, cost)) in (0..).zip(chunks(&block.text)) {
+            let typed = speaker == Speaker::User && block.block.kind == BlockKind::Text;
+            let cut = if typed { ruled_chunks(&block.text) } else { said_chunks(&block.text) };
+            for (at, Cut { text: chunk, cost, rules }) in (0..).zip(cut) {
                 let repeated = chunk.len() >= REPEATED_MIN && !self.known.insert(chunk.to_owned());
                 let (section, half, density) =
                     match (speaker, repeated || block.block.kind == BlockKind::Paste) {
+                        (Speaker::User, false) if rules => (Section::User, Half::GoOn, density::RULE),
                         (Speaker::User, false) => user(span.ordinal, self.number, self.flow),
                         (Speaker::User, true) => {
                             pasted(span.ordinal, if repeated { 1 } else { at }, self.flow)
@@ -133,6 +137,44 @@ pub(super) fn chunks(text: &str) -> Vec<(&str, u64)> {
     all
 }
 
+/// A part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cut<'t> {
+    text: &'t str,
+    cost: u64,
+    /// Whether it binds whoever goes on.
+    rules: bool,
+}
+
+fn said_chunks(text: &str) -> Vec<Cut<'_>> {
+    chunks(text).into_iter().map(|(text, cost)| Cut { text, cost, rules: false }).collect()
+}
+
+/// As [`chunks`], with lines that state a rule apart from others, so that they can stand alone. A line with only an
+/// approval is no such line: what it answered is over.
+fn ruled_chunks(text: &str) -> Vec<Cut<'_>> {
+    let mut rules = rules::stated(text);
+    rules.retain(|range| text.get(range.clone()).is_some_and(binds));
+    let mut all = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        let own = end..end + line.len();
+        let ruled = rules.iter().any(|range| range.start < own.end && own.start < range.end);
+        if ruled {
+            all.extend(said_chunks(text.get(start..own.start).unwrap_or_default()));
+            all.push(Cut { text: line, cost: tokens::count(line).0 + 1, rules: true });
+            start = own.end;
+        }
+        end = own.end;
+    }
+    all.extend(said_chunks(text.get(start..).unwrap_or_default()));
+    all
+}
+
+fn binds(sentence: &str) -> bool {
+    rules::kinds(sentence).iter().any(|kind| *kind != "approval")
+}
+
 /// What an entry of a plan says, and in which state it is, as the last parts of pointers.
 const ENTRY: &[&str] = &["content", "step", "title", "task"];
 const STATE: &str = "status";
@@ -177,4 +219,19 @@ fn plan_of(span: &Reclaimed<'_>, texts: &Texts) -> Vec<Item> {
         }
     }
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_rules_stands_apart_and_nothing_is_lost() {
+        let text = "Please fix the parser.\nNever push to main.\nThanks, the log is below.\n\nyes, do it\n";
+        let cut = ruled_chunks(text);
+        let ruled: Vec<&str> = cut.iter().filter(|cut| cut.rules).map(|cut| cut.text).collect();
+        assert_eq!(ruled, ["Never push to main.\n"]);
+        assert_eq!(cut.iter().map(|cut| cut.text).collect::<String>(), text);
+        assert_eq!(ruled_chunks("").len(), 0);
+    }
 }

@@ -151,11 +151,11 @@ impl Run<'_, '_> {
 
     /// Reads one piece; whether it names a file.
     fn piece(&mut self, piece: &str, at: usize) -> bool {
-        let end = piece.trim_end_matches(['.', '-', '~']).len();
-        let body = piece.get(..end).unwrap_or_default();
+        let body = piece.trim_end_matches(['.', '-', '~']);
         let start = start_of(body);
         let own = body.get(start..).unwrap_or_default();
-        let (start, end) = (at + start, at + end);
+        let own = if self.found_by_search { without_context(own) } else { own };
+        let (start, end) = (at + start, at + start + own.len());
         if own.len() < 3 {
             return false;
         }
@@ -215,6 +215,17 @@ impl Run<'_, '_> {
             place += word.len() + 1;
         }
     }
+}
+
+/// A search writes `src/a.go-12-` before a line around a match.
+fn without_context(name: &str) -> &str {
+    let ends = name.match_indices('-').map(|(at, _)| at);
+    let is_file = |at: &usize| {
+        let behind = name.get(at + 1..).unwrap_or_default();
+        behind.starts_with(|c: char| c.is_ascii_digit()) && name.get(..*at).is_some_and(is_file)
+    };
+    let end = ends.filter(is_file).last();
+    end.and_then(|end| name.get(..end)).unwrap_or(name)
 }
 
 /// Where a piece begins behind the dashes of an option and dots that lead nowhere.
@@ -310,6 +321,7 @@ mod tests {
             ("v1.2.3 and 8080 but 12", &[(Number, "v1.2.3"), (Number, "8080")]),
             ("fix #123 in deadbee1", &[(Identifier, "#123"), (Hash, "deadbee1")]),
             ("port=8080", &[(Number, "8080")]),
+            ("src/a-b.go-12-\tfooBar()", &[(Path, "src/a-b.go"), (Identifier, "fooBar")]),
             ("toolu_01Abc words only", &[]),
         ];
         for (text, expected) in cases {

@@ -94,7 +94,9 @@ fn key_before(text: &str, at: usize) -> Option<Range<usize>> {
     let name = own.starts_with(|c: char| c.is_ascii_alphabetic()) && (2..=KEY_MAX).contains(&own.len());
     // A place in a file is no value.
     let place = own.contains('.') && gap == 0 && text.as_bytes().get(at) == Some(&b':');
-    (name && !place && before.get(start.wrapping_sub(1)) != Some(&b'/')).then_some(start..end)
+    // Behind a backslash the first letter may be one of an escape.
+    let joined = matches!(before.get(start.wrapping_sub(1)), Some(b'/' | b'\\'));
+    (name && !place && !joined).then_some(start..end)
 }
 
 #[cfg(test)]
@@ -116,5 +118,6 @@ mod tests {
         assert_eq!(found("main.go:120 and at 10:22:31 a: b"), Vec::<String>::new());
         assert_eq!(found("Original token count: 1371\ncount: 12"), ["count=12"]);
         assert_eq!(found("--timeout=300"), ["timeout=300"]);
+        assert_eq!(found(r"done\nversion=12 left=13"), ["left=13"]);
     }
 }

@@ -8,6 +8,10 @@ pub(super) mod density {
     pub(in super::super) const COMMAND: [u64; 3] = [1_200, 300, 30];
     /// What a failed call said first; other lines that look like errors.
     pub(in super::super) const ERROR: [u64; 2] = [2_000, 1_000];
+    /// A line in which a runner says that what it ran has failed.
+    pub(in super::super) const ERROR_AGAIN: u64 = 250;
+    /// A question of the agent with what somebody answered.
+    pub(in super::super) const ANSWER: u64 = 4_000;
     pub(in super::super) const PLANNED: u64 = 600;
     /// The first chunks of the last reply; the last one goes on.
     pub(in super::super) const LAST_REPLY: [u64; 3] = [2_000, 1_000, 600];
@@ -21,6 +25,8 @@ pub(super) mod density {
     pub(in super::super) const LITERAL: u64 = 200;
     /// The newest state of a file, and older ones.
     pub(in super::super) const EDIT: [u64; 2] = [6, 2];
+    /// A line of the user that bans, demands or sets a condition, however old it is.
+    pub(in super::super) const RULE: u64 = 8_000;
     /// The first chunks of a message of the user.
     pub(in super::super) const USER: [u64; 4] = [3_000, 800, 400, 200];
     /// The beginning of something that was pasted.
