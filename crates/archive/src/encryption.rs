@@ -51,6 +51,7 @@ impl Archive {
         let new = Lock::make(secret, lock.stamp, self.id(), &lock.open(old, self.id())?)?;
         self.change(|catalog| {
             catalog.put_lock(&new)?;
+            catalog.journal(&Entry::Encrypted { stamp: new.stamp })?;
             catalog.note_purge()
         })
     }

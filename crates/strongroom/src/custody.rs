@@ -109,19 +109,31 @@ pub fn meta_of(transcript: &Transcript, archive: &Archive) -> Result<SourceMeta>
         name,
         format: transcript.format().name().to_owned(),
         session: transcript.session().map(str::to_owned),
-        facts: facts(transcript.path(), transcript.source().len()),
+        facts: facts_of_read(transcript.path(), transcript.source().len()),
     })
+}
+
+/// The facts of a file of which `len` bytes were read; of one that has another length by now, that length alone, so that
+/// it is not taken for unchanged.
+fn facts_of_read(path: Option<&Path>, len: u64) -> ItemFacts {
+    let now = facts(path, len);
+    if now.size_bytes == len { now } else { ItemFacts { size_bytes: len, ..ItemFacts::default() } }
 }
 
 /// By what a file is recognised as unchanged; of what is no file, its length alone.
 pub fn facts(path: Option<&Path>, len: u64) -> ItemFacts {
     let meta = path.and_then(|path| std::fs::metadata(path).ok());
-    meta.map_or(ItemFacts { size_bytes: len, ..ItemFacts::default() }, |meta| ItemFacts {
+    meta.map_or(ItemFacts { size_bytes: len, ..ItemFacts::default() }, |meta| facts_of(&meta))
+}
+
+/// By what the file with these data is recognised as unchanged.
+pub fn facts_of(meta: &std::fs::Metadata) -> ItemFacts {
+    ItemFacts {
         size_bytes: meta.len(),
         mtime_ms: meta.mtime().saturating_mul(1_000).saturating_add(meta.mtime_nsec() / 1_000_000),
         inode: meta.ino(),
         device: meta.dev(),
-    })
+    }
 }
 
 /// Takes a whole source into custody, reading it in chunks; memory does not grow with its size.
@@ -160,7 +172,7 @@ pub fn take_in_output(archive: &Archive, output: &Output, terms: Terms) -> Resul
         name,
         format: "output".to_owned(),
         session: None,
-        facts: facts(Some(&output.path), Bytes::len(&output.bytes)),
+        facts: facts_of_read(Some(&output.path), Bytes::len(&output.bytes)),
     };
     take_in(archive, &output.bytes, &meta, terms, &mut |_| {})?;
     Ok(meta.id)

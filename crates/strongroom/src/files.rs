@@ -1,7 +1,7 @@
 //! Files: read by range, written to a temporary file and renamed, never through a symbolic link.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use strongroom_core::transcript::Bytes;
 #[derive(Debug)]
 pub struct FileBytes {
     file: File,
+    meta: Metadata,
     len: u64,
     path: PathBuf,
 }
@@ -32,7 +33,12 @@ impl FileBytes {
         if !meta.is_file() {
             return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
         }
-        Ok(Self { len: meta.len(), file, path: path.to_owned() })
+        Ok(Self { len: meta.len(), meta, file, path: path.to_owned() })
+    }
+
+    /// What the system said of the file when it was opened. Another file may stand under its name by now.
+    pub const fn metadata(&self) -> &Metadata {
+        &self.meta
     }
 }
 
@@ -126,7 +132,7 @@ pub fn open_below(root: &Path, relative: &str) -> Result<FileBytes> {
     if !meta.is_file() {
         return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
     }
-    Ok(FileBytes { len: meta.len(), file, path })
+    Ok(FileBytes { len: meta.len(), meta, file, path })
 }
 
 /// The names in the directory `relative` below `root`, sorted; empty when there is none.

@@ -11,7 +11,7 @@ use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes;
 
 use crate::classes::keep_by_class;
-use crate::custody::{Terms, facts, name_of, take_in};
+use crate::custody::{Terms, facts, facts_of, name_of, take_in};
 use crate::files::FileBytes;
 use crate::policy::{Origin, Policy};
 use crate::reading::Reading;
@@ -284,7 +284,7 @@ fn import_file(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Taken> {
     let source = FileBytes::open(path)?;
-    let facts = facts(Some(path), source.len());
+    let facts = facts_of(source.metadata());
     if options.recheck == Recheck::Trust && archive.is_unchanged(&name_of(path), &facts)? {
         let erased = archive.is_erased(source_id(archive.id(), &name_of(path)))?;
         return Ok(if erased { Taken::PassedOver(ERASED.to_owned()) } else { Taken::Unchanged });
@@ -327,11 +327,45 @@ fn take_as(
 ) -> Result<()> {
     let name = name_of(file.path);
     let id = source_id(archive.id(), &name);
-    let facts = facts(Some(file.path), file.source.len());
+    // Those of what is read, and not of what stands under the name by now.
+    let facts = facts_of(file.source.metadata());
     let meta = SourceMeta { id, name, format: file.format.to_owned(), session: None, facts };
     let project = project(options.policy, file);
     let origin = Origin { source: &meta.name, project: project.as_deref() };
     let retention = options.policy.retention(origin, options.now)?;
     take_in(archive, &file.source, &meta, Terms { retention, now: options.now }, progress)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use strongroom_archive::Mode;
+
+    use super::*;
+    use crate::custody::meta_of;
+
+    const LINE: &str = "{\"type\":\"user\",\"sessionId\":\"s1\",\"uuid\":\"u1\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n";
+
+    #[test]
+    fn a_file_that_is_replaced_or_grows_while_it_is_read_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let archive = Archive::open(&dir.path().join("archive"), Mode::CreateIfMissing).unwrap();
+        let (path, other) = (dir.path().join("s.jsonl"), dir.path().join("other"));
+        let policy = Policy::default();
+        let options = ImportOptions { policy: &policy, now: Timestamp::from_ms(1), recheck: Recheck::Trust };
+        std::fs::write(&path, LINE).unwrap();
+        std::fs::write(&other, LINE.replace("hi", "ho")).unwrap();
+        let source = FileBytes::open(&path).unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        take_as(&archive, &File { path: &path, source, format: "claude-code" }, options, &mut |_| {})
+            .unwrap();
+        assert!(matches!(import_file(&archive, &path, options, &mut |_| {}), Ok(Taken::Imported)));
+        assert!(matches!(import_file(&archive, &path, options, &mut |_| {}), Ok(Taken::Unchanged)));
+        // A compaction notes what it has read, and the session has grown meanwhile.
+        let transcript = Transcript::open(&path, None).unwrap();
+        std::fs::write(&path, LINE.repeat(2)).unwrap();
+        let noted = meta_of(&transcript, &archive).unwrap().facts;
+        assert_ne!(noted, facts(Some(&path), 0));
+        assert_eq!(noted.size_bytes, Bytes::len(&LINE.as_bytes().to_vec()));
+    }
 }

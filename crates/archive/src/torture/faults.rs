@@ -120,7 +120,7 @@ fn a_failing_disk_leaves_before_or_after() {
 
 #[test]
 fn so_it_does_while_the_archive_is_encrypted_or_loses_something() {
-    assert_sound(&torture(0..1, 61, &ORDERS));
+    assert_sound(&torture(0..1, 97, &ORDERS));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::home::{Home, Run, claude_session};
+use crate::home::{Agent, Home, Run, claude_session, message};
 
 /// A text that the session holds and that is looked for in the archive's files.
 const CANARY: &str = "module_003";
@@ -86,4 +86,18 @@ fn a_new_archive_is_encrypted_with_the_secret_that_is_named() {
     home.run(&["--key-file", "ops.key", "sessions"]).ends(0);
     std::fs::set_permissions(home.path("ops.key"), std::fs::Permissions::from_mode(0o640)).unwrap();
     assert!(home.run(&["--key-file", "ops.key", "sessions"]).ends(2).stderr.contains("read by others"));
+}
+
+#[test]
+fn a_hook_without_the_secret_says_so_and_breaks_nothing() {
+    let home = home();
+    home.run(&["import", "s.jsonl"]).ends(0);
+    home.run(&["encrypt", "--new-key-file", "ops.key"]).ends(0);
+    let mut agent = Agent::new(&home, &home.path("s.jsonl"));
+    let told = message(&agent.before_compaction());
+    assert!(told.contains("NOT in custody") && told.contains("$STRONGROOM_KEY_FILE"), "{told}");
+    agent.words = vec!["--key-file", "ops.key"];
+    let kept = agent.before_compaction().ends(0);
+    assert!(!kept.stdout.contains("NOT in custody"), "{kept:?}");
+    assert!(agent.card("compact").contains("Never push to main"));
 }

@@ -195,11 +195,20 @@ impl Program {
             ScopeArg::User => text(&own_place(args)?)?,
         };
         let mut words = Vec::new();
-        for (flag, value) in [("--dir", &args.dir), ("--policy", &args.policy)] {
+        let named = [
+            ("--dir", &args.dir),
+            ("--policy", &args.policy),
+            ("--key-file", &args.key_file),
+            ("--passphrase-file", &args.passphrase_file),
+        ];
+        for (flag, value) in named {
             if let Some(value) = value {
                 words.push(flag.to_owned());
                 words.push(text(&std::path::absolute(value).unwrap_or_else(|_| value.clone()))?);
             }
+        }
+        if let Some(command) = &args.passphrase_command {
+            words.extend(["--passphrase-command".to_owned(), command.clone()]);
         }
         words.extend(MARK.map(str::to_owned));
         Ok(Self { path, words })
