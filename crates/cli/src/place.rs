@@ -35,6 +35,20 @@ pub fn usual_policy() -> Option<PathBuf> {
     variable("STRONGROOM_POLICY")
 }
 
+/// What opens an encrypted archive where no words say it: `$STRONGROOM_KEY_FILE`, `$STRONGROOM_PASSPHRASE_FILE` or
+/// `$STRONGROOM_PASSPHRASE_COMMAND`.
+///
+/// # Errors
+/// `InvalidInput` when it is none, several are named, or others may read it; `Unavailable` when the command fails.
+pub fn usual_secret() -> Result<Option<Secret>> {
+    let command = variable("STRONGROOM_PASSPHRASE_COMMAND");
+    secret::named(
+        variable("STRONGROOM_KEY_FILE").as_deref(),
+        variable("STRONGROOM_PASSPHRASE_FILE").as_deref(),
+        command.as_deref().and_then(Path::to_str),
+    )
+}
+
 /// The token of `strongroom mcp --http`, from the environment, which other users of this machine cannot read.
 pub(crate) fn mcp_token() -> Option<String> {
     variable("STRONGROOM_MCP_TOKEN").and_then(|token| token.into_os_string().into_string().ok())

@@ -35,12 +35,17 @@ fn away<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyR
 
 #[pymethods]
 impl Archive {
-    /// Opens the archive in `dir`; `policy` is the text of a policy file and its name.
+    /// Opens the archive in `dir`, with the secret that the environment names where it is encrypted; `policy` is the
+    /// text of a policy file and its name.
     #[new]
     fn open(py: Python<'_>, dir: PathBuf, policy: Option<(String, String)>) -> PyResult<Self> {
         away(py, move || {
             let policy = policy.map_or(Ok(Policy::default()), |(text, name)| Policy::parse(&text, &name))?;
-            Ok(Self { custodian: Custodian::open(&dir, policy)? })
+            let custodian = match strongroom_cli::usual_secret()? {
+                Some(secret) => Custodian::open_encrypted(&dir, secret, policy)?,
+                None => Custodian::open(&dir, policy)?,
+            };
+            Ok(Self { custodian })
         })
     }
 

@@ -62,7 +62,9 @@ impl Catalog<'_> {
     }
 
     pub(crate) fn note_purged(self) -> Outcome<()> {
-        run(self.connection, sql::PURGE_DELETE, [self.archive])?;
+        if self.version >= sql::VERSION_OF_ORDERS {
+            run(self.connection, sql::PURGE_DELETE, [self.archive])?;
+        }
         Ok(())
     }
 

@@ -9,6 +9,8 @@ use crate::exit::End;
 use crate::{out, place, secret};
 
 pub(super) fn run(args: &Args, own: &EncryptArgs) -> Result<End> {
+    let files = [&args.key_file, &args.passphrase_file, &own.new_passphrase_file];
+    files.into_iter().flatten().try_for_each(|path| keys::check_outside(args, path))?;
     let given = secret::of(args)?;
     let archive = place::open_for_changing(args)?;
     let new = new_secret(args, own)?;

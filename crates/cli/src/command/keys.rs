@@ -86,7 +86,7 @@ pub(super) fn public(typed: &str) -> Result<PublicKey> {
 }
 
 /// A key in the archive's directory would be copied, lost and stolen with it.
-fn check_outside(args: &Args, path: &Path) -> Result<()> {
+pub(super) fn check_outside(args: &Args, path: &Path) -> Result<()> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let archive = real(&place::archive_dir(args)?);
