@@ -269,7 +269,8 @@ impl<'g, 'a> Case<'g, 'a> {
         match borne.iter().map(|(_, bears)| *bears).min() {
             Some(Bears::Opposite) => Err(Why::OtherSign),
             Some(_) => Err(Why::MoreCertain),
-            None if verb.negated || is_act(verb) || is_outcome(verb) => Err(Why::Unsupported),
+            None if self.says_opposite(verb) => Err(Why::OtherSign),
+            None if verb.negated || asserted && (is_act(verb) || is_outcome(verb)) => Err(Why::Unsupported),
             None if matches!(verb.modality, Modality::Required | Modality::Planned) => Err(Why::Unsupported),
             None => Ok(()),
         }
@@ -291,6 +292,24 @@ impl<'g, 'a> Case<'g, 'a> {
         let best = all.iter().map(rest).max().unwrap_or_default();
         let near = |at: &usize| alone || best > 0 && rest(at) * 4 >= best * 3;
         all.into_iter().filter(near).filter_map(|at| self.ground.unit(at)).collect()
+    }
+
+    /// Whether an original that is about the same says what is the opposite of the verb.
+    fn says_opposite(&self, verb: &Said) -> bool {
+        let pairs = OPPOSITES.iter().map(|(one, other)| (stem_of(one), stem_of(other)));
+        let opposites = pairs.filter_map(|(one, other)| match () {
+            () if one == verb.word.stem => Some(other),
+            () if other == verb.word.stem => Some(one),
+            () => None,
+        });
+        opposites.into_iter().any(|stem| {
+            let about = |at: &&usize| self.likeness.get(*at).is_some_and(|weight| *weight > 0);
+            let units = self.ground.with(&stem).iter().filter(about).filter_map(|&at| self.ground.unit(at));
+            units
+                .into_iter()
+                .flat_map(|unit| said(unit.text))
+                .any(|own| own.word.stem == stem && own.negated == verb.negated)
+        })
     }
 
     /// What a unit says to a verb; `None` where it is about something else.
@@ -415,7 +434,8 @@ fn word_bears(own: &Said, kind: Kind, verb: &Said) -> Bears {
         () if own.negated != verb.negated => Bears::Opposite,
         () if verb.negated || !is_asserted(verb) => Bears::Same,
         () if own.modality != Modality::Asserted => Bears::Weaker,
-        () if own.word.form == Form::Done || is_outcome(own) || result && !is_act(verb) => Bears::Same,
+        () if own.word.form == Form::Done || is_outcome(own) => Bears::Same,
+        () if !is_act(verb) && (result || own.word.form == Form::Present) => Bears::Same,
         () => Bears::Weaker,
     }
 }
@@ -423,6 +443,16 @@ fn word_bears(own: &Said, kind: Kind, verb: &Said) -> Bears {
 /// Words that say how something ended, whatever their form.
 #[rustfmt::skip]
 const OUTCOMES: &[&str] = &["pass", "fail", "failure", "succeed", "success", "successful", "work", "green", "clean", "broken", "complete", "finish", "ready", "live", "healthy", "stable", "safe", "crash"];
+
+/// Words of which one is the opposite of the other.
+#[rustfmt::skip]
+const OPPOSITES: &[(&str, &str)] = &[
+    ("enable", "disable"), ("increase", "decrease"), ("increase", "reduce"), ("raise", "lower"), ("raise", "reduce"), ("add", "remove"), ("start", "stop"), ("open", "close"), ("allow", "deny"),
+    ("allow", "forbid"), ("allow", "block"), ("accept", "reject"), ("approve", "reject"), ("upgrade", "downgrade"), ("mount", "unmount"), ("install", "uninstall"), ("lock", "unlock"),
+    ("show", "hide"), ("include", "exclude"), ("connect", "disconnect"), ("grant", "revoke"), ("push", "pull"), ("encrypt", "decrypt"), ("create", "delete"), ("merge", "revert"),
+    ("faster", "slower"), ("higher", "lower"), ("larger", "smaller"), ("more", "less"), ("valid", "invalid"), ("safe", "unsafe"), ("stable", "unstable"), ("available", "unavailable"),
+    ("online", "offline"), ("active", "inactive"), ("present", "missing"), ("keep", "delete"), ("keep", "drop"), ("resolve", "open"), ("pass", "fail"), ("succeed", "fail"),
+];
 
 /// Those of them that say that it ended badly.
 const FAILURES: &[&str] = &["fail", "failure", "broken", "crash"];
@@ -472,7 +502,8 @@ fn is_verb(said: &Said) -> bool {
 
 /// Whether it says that something was done or is so.
 fn is_asserted(said: &Said) -> bool {
-    let aimed = said.word.form == Form::Plain && said.word.governed && !is_outcome(said);
+    let bare = matches!(said.word.form, Form::Plain | Form::Present);
+    let aimed = bare && said.word.governed && !is_outcome(said);
     said.modality == Modality::Asserted && !aimed
 }
 

@@ -53,7 +53,7 @@ fn conversation() -> String {
         &json!({ "command": "systemctl reload billing.service" }),
         "billing.service reloaded",
     ));
-    messages.push(said("assistant", "The timeout was raised from 30 to 90 seconds in the proxy. The cache was not cleared. The flaky test is caused by a race in the retry loop."));
+    messages.push(said("assistant", "The timeout was raised from 30 to 90 seconds in the proxy. The cache was not cleared. The flaky test is caused by a race in the retry loop. The retry loop causes duplicate charges. The audit log was enabled."));
     messages.push(said("assistant", "Shall I drop the invoices_archive table?"));
     messages.push(said("user", "Yes, go ahead and drop it."));
     messages.extend(call(
@@ -115,7 +115,7 @@ const TRUE: &[&str] = &[
     "The billing service was reloaded.",
     "The timeout in the proxy was raised from 30 to 90 seconds.",
     "The cache was not cleared.",
-    "The flaky test is caused by a race in the retry loop.",
+    "The flaky test is caused by a race in the retry loop. The retry loop causes duplicate charges. The audit log was enabled.",
     "The agent dropped the invoices_archive table.",
     "The user approved dropping the invoices_archive table.",
     "The signing key of the gateway should be rotated.",
@@ -123,6 +123,9 @@ const TRUE: &[&str] = &[
     "The user asked to move the billing service to port 8434.",
     "The user wants the staging bucket deleted later.",
     "max_conns is 61 in /etc/billing/conf.yaml.",
+    "The retry loop caused duplicate charges.",
+    "The agent wrote /etc/billing/conf.yaml to change the port.",
+    "The agent investigated the retry loop.",
 ];
 
 /// What it does not, each with the reason.
@@ -150,6 +153,8 @@ const FALSE: &[(&str, Why)] = &[
     ("The user approved the deletion of the staging bucket tmp-old.", Why::OtherSpeaker),
     ("The user approved the restart of the database.", Why::OtherSpeaker),
     ("The user asked for a rotation of the signing key.", Why::OtherSpeaker),
+    ("The audit log was disabled.", Why::OtherSign),
+    ("The timeout in the proxy was lowered.", Why::OtherSign),
     ("All invoices were paid.", Why::Unsupported),
     ("The key of the gateway was never leaked.", Why::Unsupported),
     ("Kubernetes runs the billing service.", Why::NoSuchLiteral),

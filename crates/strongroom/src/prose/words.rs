@@ -13,6 +13,8 @@ pub(super) enum Form {
     Done,
     /// `deleting`: begun.
     Begun,
+    /// `causes`, and every plural: so it is, where it is a verb.
+    Present,
     /// `delete`, `to be deleted`, and every word that is no verb.
     Plain,
 }
@@ -207,6 +209,7 @@ fn form(lower: &str, [near, behind]: [&str; 2]) -> Form {
     match () {
         () if near == "did" => Form::Done,
         () if lower.len() >= 5 && lower.ends_with("ing") => Form::Begun,
+        () if lower.len() >= 4 && lower.ends_with('s') && !lower.ends_with("ss") => Form::Present,
         () => Form::Plain,
     }
 }
@@ -218,7 +221,7 @@ mod tests {
     fn forms(text: &str) -> Vec<(String, Form)> {
         words(text)
             .into_iter()
-            .filter(|word| word.form != Form::Plain)
+            .filter(|word| !matches!(word.form, Form::Plain | Form::Present))
             .map(|word| (word.stem, word.form))
             .collect()
     }
