@@ -11,7 +11,7 @@ use strongroom_core::transcript::{
 use crate::anthropic::{self, Voice};
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules, turns};
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::json::{Kind, Value};
 use crate::part::owned;
 
@@ -37,7 +37,7 @@ impl Format for AnthropicMessages {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         elide::splice(self, &RULES, source, (index, spans), edit)
     }
 }

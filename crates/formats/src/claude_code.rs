@@ -18,7 +18,7 @@ use strongroom_core::error::Result;
 use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, Level, Record, SideItem, SideKind, SourceIndex};
 
-use crate::format::{CUT_HISTORY, Edit, Format, Resume};
+use crate::format::{CUT_HISTORY, Edit, Format, Resume, Spliced};
 use crate::lines::read_records;
 use crate::part::finding;
 
@@ -61,7 +61,7 @@ impl Format for ClaudeCode {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         write::splice(self, source, index, spans, edit)
     }
 

@@ -13,7 +13,7 @@ use crate::anthropic::{self, Voice};
 use crate::anthropic_messages;
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules};
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::json::{Value, decode};
 use crate::part::{block, owned};
 
@@ -60,7 +60,7 @@ impl Format for Cline {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         elide::splice(self, &RULES, source, (index, spans), edit)
     }
 }

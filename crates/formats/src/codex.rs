@@ -10,7 +10,7 @@ use strongroom_core::error::Result;
 use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
-use crate::format::{Edit, Format, Resume, refuse_empty};
+use crate::format::{Edit, Format, Resume, Spliced, refuse_empty};
 use crate::lines::read_records;
 
 /// The format `codex`.
@@ -44,7 +44,7 @@ impl Format for Codex {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         write::splice(self, source, index, spans, edit)
     }
 

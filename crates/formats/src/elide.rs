@@ -11,7 +11,7 @@ use strongroom_core::transcript::{
 };
 
 use crate::document::list_of;
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::json::{Kind, Tape, Value, write_string};
 use crate::masks::Masks;
 use crate::patch::Patch;
@@ -80,10 +80,10 @@ pub(crate) fn splice(
     source: &dyn Bytes,
     (index, spans): (&SourceIndex, &Segmentation),
     edit: &Edit,
-) -> Result<Vec<u8>> {
+) -> Result<Spliced> {
     let bytes = source.read(ByteRange::new(0, source.len()))?;
     if edit.is_empty() {
-        return Ok(bytes.into_owned());
+        return Ok(Spliced { bytes: bytes.into_owned(), index: index.clone() });
     }
     let tapes = scan(&bytes, index, rules.layout)?;
     let mut roots = Vec::with_capacity(tapes.len());
@@ -108,8 +108,8 @@ pub(crate) fn splice(
         writer.patch.mask(index, masks.of(source, index, at)?.iter());
     }
     let out = writer.patch.apply(&bytes, 0);
-    check(format, rules, index, &out)?;
-    Ok(out)
+    let index = check(format, rules, index, &out)?;
+    Ok(Spliced { bytes: out, index })
 }
 
 /// Scans the document, or every line that can be read.
@@ -134,14 +134,14 @@ fn scan(bytes: &[u8], index: &SourceIndex, layout: Layout) -> Result<Vec<(Tape, 
 }
 
 /// Compares what the API would refuse before and after.
-fn check(format: &dyn Format, rules: &Rules, before: &SourceIndex, out: &dyn Bytes) -> Result<()> {
+fn check(format: &dyn Format, rules: &Rules, before: &SourceIndex, out: &dyn Bytes) -> Result<SourceIndex> {
     let after = format.index(out)?;
     let (old, new) = ((rules.violations)(before), (rules.violations)(&after));
     match new.iter().find(|(rule, count)| old.get(*rule).copied().unwrap_or(0) < **count) {
         Some((rule, count)) => {
             Err(Error::bug(format!("the compacted document breaks a rule of the API {count} times: {rule}")))
         }
-        None => Ok(()),
+        None => Ok(after),
     }
 }
 

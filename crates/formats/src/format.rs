@@ -33,7 +33,7 @@ pub trait Format: Sync + std::fmt::Debug {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>>;
+    ) -> Result<Spliced>;
 
     /// How the agent is told to go on with the compacted form; of an [`Edit`] that changes nothing, with the session as it is.
     /// `None` where nothing resumes from a file.
@@ -48,6 +48,15 @@ pub trait Format: Sync + std::fmt::Debug {
     fn resumable(&self, compacted: Vec<u8>, _edit: &Edit) -> Result<Vec<u8>> {
         Ok(compacted)
     }
+}
+
+/// A source after an edit.
+#[derive(Debug, Clone)]
+pub struct Spliced {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// What they are read as: the index by which the edit was checked.
+    pub index: SourceIndex,
 }
 
 /// What is changed in a source. Spans that are not named are kept.

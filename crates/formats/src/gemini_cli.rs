@@ -17,7 +17,7 @@ use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::document::{self, Member};
 use crate::elide::{self, Rules, unpaired};
-use crate::format::{Edit, Format, Resume, refuse_empty};
+use crate::format::{Edit, Format, Resume, Spliced, refuse_empty};
 use crate::ids::derive;
 use crate::json::{Tape, Value};
 use crate::lines::RECORD_BYTES_MAX;
@@ -57,7 +57,7 @@ impl Format for GeminiCli {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         match shape(source)? {
             Shape::Document => elide::splice(self, &RULES, source, (index, spans), edit),
             Shape::Log => write::splice(self, source, index, spans, edit),

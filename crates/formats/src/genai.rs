@@ -11,7 +11,7 @@ use strongroom_core::transcript::{
 
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules, turns, unpaired};
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::json::{Kind, Value};
 use crate::outcome;
 use crate::part::{block, content_texts, finding, owned, plain_text, text_block, user_text};
@@ -39,7 +39,7 @@ impl Format for GenAiContents {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         elide::splice(self, &RULES, source, (index, spans), edit)
     }
 }

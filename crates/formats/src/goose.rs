@@ -12,7 +12,7 @@ use strongroom_core::transcript::{
 
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Layout, Rules, unpaired};
-use crate::format::{Edit, Format, refuse_empty};
+use crate::format::{Edit, Format, Spliced, refuse_empty};
 use crate::json::{Kind, Tape, Value};
 use crate::lines::{RECORD_BYTES_MAX, index_records};
 use crate::outcome;
@@ -55,7 +55,7 @@ impl Format for Goose {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         const LINES: Rules = Rules { layout: Layout::Lines, ..RULES };
         let rules = if layout(source)? == Layout::Lines { &LINES } else { &RULES };
         elide::splice(self, rules, source, (index, spans), edit)

@@ -12,7 +12,7 @@ use strongroom_core::transcript::{
 use crate::anthropic::{self, Voice};
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules, call_id};
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::json::{Kind, Value};
 use crate::openai_chat;
 use crate::outcome;
@@ -44,7 +44,7 @@ impl Format for LangChain {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         elide::splice(self, &RULES, source, (index, spans), edit)
     }
 }

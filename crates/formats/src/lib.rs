@@ -93,5 +93,5 @@ mod detect;
 pub use content::{ARGUMENT_BYTES_MAX, argument_range, arguments, raw_range, text};
 pub use detect::{Detected, LINES_MAX, all, by_name, detect, look};
 pub use document::DOCUMENT_BYTES_MAX;
-pub use format::{CLEARINGS, CUT_HISTORY, Edit, Format, Mask, Resume};
+pub use format::{CLEARINGS, CUT_HISTORY, Edit, Format, Mask, Resume, Spliced};
 pub use part::PASTE_BYTES_MIN;

@@ -9,7 +9,7 @@ use strongroom_core::transcript::{Bytes, SourceIndex};
 use crate::chat;
 use crate::document::{self, Member};
 use crate::elide::{self, Rules, turns};
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 
 /// The format `openai-chat`.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Format for OpenAiChat {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         elide::splice(self, &RULES, source, (index, spans), edit)
     }
 }

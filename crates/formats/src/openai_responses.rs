@@ -6,7 +6,7 @@ use strongroom_core::transcript::{Bytes, Finding, Record, RecordKind, SourceInde
 
 use crate::document::{self, Member, unknown};
 use crate::elide::{self, Rules};
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::json::{Kind, Value};
 use crate::part::{owned, text_block, user_text};
 use crate::responses::{self, Owner};
@@ -33,7 +33,7 @@ impl Format for OpenAiResponses {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         elide::splice(self, &RULES, source, (index, spans), edit)
     }
 }

@@ -15,7 +15,7 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, Record, SourceIndex};
 
 use crate::document::{self, Member, unknown};
-use crate::format::{Edit, Format, refuse_empty};
+use crate::format::{Edit, Format, Spliced, refuse_empty};
 use crate::json::{Kind, Tape, Value};
 use crate::lines::{RECORD_BYTES_MAX, index_records};
 
@@ -68,7 +68,7 @@ impl Format for OpenHands {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         match shape(source)? {
             Shape::Evaluation if !edit.is_empty() => {
                 Err(Error::invalid_input(format!("not written back: {EVALUATION}")))

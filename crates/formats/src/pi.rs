@@ -11,7 +11,7 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::copies;
-use crate::format::{Edit, Format, Resume, refuse_empty};
+use crate::format::{Edit, Format, Resume, Spliced, refuse_empty};
 use crate::lines::read_records;
 
 /// The format `pi`.
@@ -41,7 +41,7 @@ impl Format for Pi {
         index: &SourceIndex,
         spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         write::splice(self, source, index, spans, edit)
     }
 

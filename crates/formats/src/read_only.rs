@@ -4,7 +4,7 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::{
     aider, atif, copilot_cli, inspect, mini_swe_agent, opencode, specstory, swe_agent, tau_bench, text,
 };
@@ -113,9 +113,10 @@ impl Format for ReadOnly {
         index: &SourceIndex,
         _spans: &Segmentation,
         edit: &Edit,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Spliced> {
         if edit.is_empty() {
-            return Ok(source.read(strongroom_core::range::ByteRange::new(0, index.len))?.into_owned());
+            let bytes = source.read(strongroom_core::range::ByteRange::new(0, index.len))?.into_owned();
+            return Ok(Spliced { bytes, index: index.clone() });
         }
         Err(Error::refused(format!("{} is read-only, because {}", self.name, self.why)))
     }

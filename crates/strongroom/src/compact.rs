@@ -360,16 +360,23 @@ impl Run<'_, '_> {
     ) -> Result<Outcome> {
         let main = &self.session.main;
         let edit = self.edit(&bound, selection)?;
+        let mut after = Tokens::default();
         let compacted = Compacted::splice(bound, |_| {
-            let bytes = main.format().splice(main.source(), main.index(), main.spans(), &edit)?;
-            match self.options.purpose {
-                Purpose::File => Ok(bytes),
-                Purpose::Resume => main.format().resumable(bytes, &edit),
-            }
+            let spliced = main.format().splice(main.source(), main.index(), main.spans(), &edit)?;
+            let (bytes, index) = match self.options.purpose {
+                Purpose::File => (spliced.bytes, spliced.index),
+                Purpose::Resume => {
+                    let bytes = main.format().resumable(spliced.bytes, &edit)?;
+                    let index = main.format().index(&bytes)?;
+                    (bytes, index)
+                }
+            };
+            after = Reading::context_of(&bytes, &index)?;
+            Ok(bytes)
         })?;
         observe(Step::Spliced);
         let resume = main.format().resume(main.index(), &edit);
-        let report = Report { resume, ..report.finished(main, &compacted, selection.gated())? };
+        let report = Report { resume, ..report.finished(after, &compacted, selection.gated()) };
         if report.tokens_after >= report.tokens_before {
             return Ok(unchanged(main, report, "the compacted form would not be shorter"));
         }

@@ -12,7 +12,7 @@ use strongroom_core::transcript::{
 use super::copies::{copy_id, copy_message_id};
 use super::path::PLACEHOLDER;
 use crate::fold::{Kept, check_rules, open_end};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format, Resume, Spliced};
 use crate::ids::derive;
 use crate::json::{Tape, Value, write_string};
 use crate::masks::Masks;
@@ -46,10 +46,10 @@ pub(super) fn splice(
     index: &SourceIndex,
     spans: &Segmentation,
     edit: &Edit,
-) -> Result<Vec<u8>> {
+) -> Result<Spliced> {
     let bytes = source.read(ByteRange::new(0, source.len()))?;
     if edit.is_empty() {
-        return Ok(bytes.into_owned());
+        return Ok(Spliced { bytes: bytes.into_owned(), index: index.clone() });
     }
     let leaf = leaf(index)
         .ok_or_else(|| Error::invalid_input("a session without a conversation cannot be compacted"))?;
@@ -69,8 +69,8 @@ pub(super) fn splice(
         tail.summary(&edit.summary, &mut out);
     }
     tail.replacements(&mut out)?;
-    check(format, index, &out, &copies)?;
-    Ok(out)
+    let index = check(format, index, &out, &copies)?;
+    Ok(Spliced { bytes: out, index })
 }
 
 /// How the agent goes on with the compacted session.
@@ -433,7 +433,7 @@ fn clear_results(value: Value<'_>, record: &Record, patch: &mut Patch) {
 }
 
 /// Reads the result again: what would be sent is the summary and the copies, each known as a copy.
-fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, copies: &[Copy]) -> Result<()> {
+fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, copies: &[Copy]) -> Result<SourceIndex> {
     let after = format.index(out)?;
     let appended = after.records.iter().skip(before.records.len());
     let sent = after.records.iter().filter(|record| is_sent(record)).count();
@@ -455,5 +455,6 @@ fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, copies: &[C
     if conflicts(&after) > conflicts(before) {
         return Err(Error::bug("an id of a copied line is not new"));
     }
-    check_rules(before, &after)
+    check_rules(before, &after)?;
+    Ok(after)
 }

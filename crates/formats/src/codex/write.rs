@@ -8,7 +8,7 @@ use strongroom_core::span::Segmentation;
 use strongroom_core::transcript::{BlockKind, BlockRef, Bytes, Record, SourceIndex, Speaker, Visibility};
 
 use crate::fold::{Kept, check_rules, last_time, open_end, renamed_in_first_line};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format, Resume, Spliced};
 use crate::ids::derive;
 use crate::json::{Tape, write_string};
 use crate::masks::Masks;
@@ -39,10 +39,10 @@ pub(super) fn splice(
     index: &SourceIndex,
     spans: &Segmentation,
     edit: &Edit,
-) -> Result<Vec<u8>> {
+) -> Result<Spliced> {
     let bytes = source.read(ByteRange::new(0, source.len()))?;
     if edit.is_empty() {
-        return Ok(bytes.into_owned());
+        return Ok(Spliced { bytes: bytes.into_owned(), index: index.clone() });
     }
     let items = items(index, &Kept::new(index, spans, edit));
     let writer = Writer { source, index, masks: Masks::new(index, edit), originals: originals(index) };
@@ -56,8 +56,8 @@ pub(super) fn splice(
     out.extend_from_slice(&time);
     out.extend_from_slice(b",\"type\":\"event_msg\",\"payload\":{\"type\":\"context_compacted\"}}\n");
     let kept: usize = items.iter().filter(|item| item.fate == Fate::Kept).map(|item| item.blocks.len()).sum();
-    check(format, index, &out, kept)?;
-    Ok(out)
+    let index = check(format, index, &out, kept)?;
+    Ok(Spliced { bytes: out, index })
 }
 
 /// How Codex goes on with the compacted rollout, under an id of its own.
@@ -224,7 +224,7 @@ fn summary_item(summary: &str) -> Vec<u8> {
 }
 
 /// Reads the result again: what would be sent is the new history, in which every kept block is known as a copy.
-fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, kept: usize) -> Result<()> {
+fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, kept: usize) -> Result<SourceIndex> {
     let after = format.index(out)?;
     let first = u32::try_from(before.records.len()).unwrap_or(u32::MAX);
     let sent = |from: u32, to: u32| {
@@ -240,5 +240,6 @@ fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, kept: usize
     if others > kept {
         return Err(Error::bug(format!("{others} blocks would be sent where {kept} were kept")));
     }
-    check_rules(before, &after)
+    check_rules(before, &after)?;
+    Ok(after)
 }

@@ -10,7 +10,7 @@ use strongroom_core::transcript::{BlockKind, BlockRef, Bytes, SourceIndex, Visib
 use super::log::DERIVED_MARK;
 use crate::elide::literal;
 use crate::fold::{Kept, check_rules, open_end};
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::ids::derive;
 use crate::json::{Tape, Value};
 use crate::masks::Masks;
@@ -26,10 +26,10 @@ pub(super) fn splice(
     index: &SourceIndex,
     spans: &Segmentation,
     edit: &Edit,
-) -> Result<Vec<u8>> {
+) -> Result<Spliced> {
     let bytes = source.read(ByteRange::new(0, source.len()))?;
     if edit.is_empty() {
-        return Ok(bytes.into_owned());
+        return Ok(Spliced { bytes: bytes.into_owned(), index: index.clone() });
     }
     let kept = Kept::new(index, spans, edit);
     let mut messages: BTreeSet<(u32, String)> = BTreeSet::new();
@@ -56,8 +56,8 @@ pub(super) fn splice(
     out.extend_from_slice(&list.join(b",".as_slice()));
     out.extend([br#"],"lastUpdated":"#, time.as_slice()].concat());
     out.extend(format!(",\"{}\":\"{}\"}}}}\n", DERIVED_MARK.0, DERIVED_MARK.1).bytes());
-    check(format, index, &out, blocks)?;
-    Ok(out)
+    let index = check(format, index, &out, blocks)?;
+    Ok(Spliced { bytes: out, index })
 }
 
 /// The pointer of the message that a block is part of, inside its line.
@@ -115,7 +115,12 @@ fn summary(text: &str, seed: &[u8], time: &[u8]) -> Vec<u8> {
 }
 
 /// Reads the result again: what would be sent is the new list, in which every kept part is known as a copy.
-fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, sent_before: usize) -> Result<()> {
+fn check(
+    format: &dyn Format,
+    before: &SourceIndex,
+    out: &dyn Bytes,
+    sent_before: usize,
+) -> Result<SourceIndex> {
     let after = format.index(out)?;
     let first = u32::try_from(before.records.len()).unwrap_or(u32::MAX);
     let sent = || after.blocks().filter(|(_, block)| block.visibility == Visibility::Context);
@@ -129,5 +134,6 @@ fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, sent_before
     if let Some((at, _)) = others().find(|(_, block)| block.copy_of.is_none()) {
         return Err(Error::bug(format!("part {} of the checkpoint would not be known as a copy", at.block)));
     }
-    check_rules(before, &after)
+    check_rules(before, &after)?;
+    Ok(after)
 }

@@ -11,7 +11,7 @@ use super::Shape;
 use crate::content::text;
 use crate::elide::literal;
 use crate::fold::{Kept, check_rules, is_sent};
-use crate::format::{Edit, Format};
+use crate::format::{Edit, Format, Spliced};
 use crate::ids::derive;
 use crate::json::{Tape, Value};
 use crate::patch::Patch;
@@ -26,10 +26,10 @@ pub(super) fn splice(
     source: &dyn Bytes,
     (index, spans): (&SourceIndex, &Segmentation),
     edit: &Edit,
-) -> Result<Vec<u8>> {
+) -> Result<Spliced> {
     let bytes = source.read(ByteRange::new(0, source.len()))?;
     if edit.is_empty() {
-        return Ok(bytes.into_owned());
+        return Ok(Spliced { bytes: bytes.into_owned(), index: index.clone() });
     }
     let kept = Kept::new(index, spans, edit);
     let keeps: BTreeSet<u32> =
@@ -54,8 +54,8 @@ pub(super) fn splice(
     patch.mask(index, edit.masks.iter());
     insert(event.write(index)?, shape, &bytes, index, &mut patch);
     let out = patch.apply(&bytes, 0);
-    check(format, index, &out, gone.len())?;
-    Ok(out)
+    let index = check(format, index, &out, gone.len())?;
+    Ok(Spliced { bytes: out, index })
 }
 
 /// The newest summary is the only one that is sent: one that stays is carried behind ours.
@@ -157,7 +157,7 @@ fn is_element(pointer: &str) -> bool {
 }
 
 /// Reads the result again: forgotten events are sent no longer, and all others are.
-fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, gone: usize) -> Result<()> {
+fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, gone: usize) -> Result<SourceIndex> {
     let after = format.index(out)?;
     let sent = |index: &SourceIndex| {
         let is_event = |record: &&Record| record.kind == RecordKind::Message && is_sent(record);
@@ -176,5 +176,6 @@ fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, gone: usize
     if summaries.count() > 1 {
         return Err(Error::bug("more than one summary would be sent"));
     }
-    check_rules(before, &after)
+    check_rules(before, &after)?;
+    Ok(after)
 }

@@ -14,7 +14,7 @@ use super::read::CARRIED_SUMMARY;
 use crate::copies::COPIED_FROM;
 use crate::elide::literal;
 use crate::fold::{Kept, check_rules, is_sent, last_time, open_end, renamed_in_first_line};
-use crate::format::{Edit, Format, Resume};
+use crate::format::{Edit, Format, Resume, Spliced};
 use crate::ids::derive;
 use crate::json::{Tape, Value};
 use crate::masks::Masks;
@@ -30,10 +30,10 @@ pub(super) fn splice(
     index: &SourceIndex,
     spans: &Segmentation,
     edit: &Edit,
-) -> Result<Vec<u8>> {
+) -> Result<Spliced> {
     let bytes = source.read(ByteRange::new(0, source.len()))?;
     if edit.is_empty() {
-        return Ok(bytes.into_owned());
+        return Ok(Spliced { bytes: bytes.into_owned(), index: index.clone() });
     }
     let kept = Kept::new(index, spans, edit);
     let records: BTreeSet<u32> = index
@@ -47,8 +47,8 @@ pub(super) fn splice(
     for &record in &records {
         writer.copy(record, &mut out)?;
     }
-    check(format, index, &out, records.len())?;
-    Ok(out)
+    let index = check(format, index, &out, records.len())?;
+    Ok(Spliced { bytes: out, index })
 }
 
 /// How pi goes on with the compacted session, under an id of its own.
@@ -212,7 +212,7 @@ impl<'s> Writer<'s> {
 }
 
 /// Reads the result again: what would be sent is the summary and the copies, each known as one.
-fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, copies: usize) -> Result<()> {
+fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, copies: usize) -> Result<SourceIndex> {
     let after = format.index(out)?;
     let (old, appended) = after.records.split_at_checked(before.records.len()).unwrap_or_default();
     if let Some(record) = old.iter().find(|record| is_sent(record)) {
@@ -229,5 +229,6 @@ fn check(format: &dyn Format, before: &SourceIndex, out: &dyn Bytes, copies: usi
     {
         return Err(Error::bug("the summary does not lead"));
     }
-    check_rules(before, &after)
+    check_rules(before, &after)?;
+    Ok(after)
 }

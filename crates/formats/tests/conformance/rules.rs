@@ -165,7 +165,7 @@ fn cleared_results_are_past_and_stay_placeholders_in_copies() {
     );
     assert_eq!(index.records[2].blocks[0].visibility, Visibility::Past);
     let edit = Edit { summary: "S".to_owned(), seed: vec![1], ..Edit::default() };
-    let out = by_name("claude-code").unwrap().splice(&bytes, &index, &segment(&index), &edit).unwrap();
+    let out = by_name("claude-code").unwrap().splice(&bytes, &index, &segment(&index), &edit).unwrap().bytes;
     let tail = String::from_utf8(out[bytes.len()..].to_vec()).unwrap();
     assert!(tail.contains("[Old tool result content cleared]") && !tail.contains("output of a"), "{tail}");
 }
@@ -366,7 +366,7 @@ fn pi_sessions_without_ids_are_folded_in_their_own_form() {
     assert_eq!(sent(&read), ["two", "One was said.", "three"]);
     let edit = Edit { summary: "S".to_owned(), seed: vec![1], ..Edit::default() };
     let (bytes, before) = read;
-    let out = by_name("pi").unwrap().splice(&bytes, &before, &segment(&before), &edit).unwrap();
+    let out = by_name("pi").unwrap().splice(&bytes, &before, &segment(&before), &edit).unwrap().bytes;
     let tail = String::from_utf8(out[bytes.len()..].to_vec()).unwrap();
     assert!(tail.starts_with(r#"{"type":"compaction","timestamp":"2025-12-08T22:00:00.000Z","summary":"S","firstKeptEntryIndex":5"#), "{tail}");
     let after = by_name("pi").unwrap().index(&out).unwrap();

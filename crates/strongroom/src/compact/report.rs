@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use strongroom_core::compacted::Compacted;
-use strongroom_core::error::Result;
 use strongroom_core::judge::{GatedPlan, Ground, Withheld};
 use strongroom_core::plan::Wanted;
 use strongroom_core::transcript::{Bytes, Finding};
@@ -15,7 +14,6 @@ use crate::lineage::Traced;
 use crate::prose::Prose;
 use crate::reading::{ReadSpan, Reading};
 use crate::tokens::{Estimate, Tokens};
-use crate::transcript::Transcript;
 
 /// What came of a compaction, in numbers.
 #[derive(Debug, Clone, Default)]
@@ -116,12 +114,8 @@ impl Report {
         self
     }
 
-    pub(super) fn finished(
-        mut self,
-        main: &Transcript,
-        compacted: &Compacted,
-        selected: &GatedPlan,
-    ) -> Result<Self> {
+    /// The report of a compaction after which the agent sends `after`.
+    pub(super) fn finished(mut self, after: Tokens, compacted: &Compacted, selected: &GatedPlan) -> Self {
         for permitted in selected.permitted() {
             if permitted.candidate().wanted == Wanted::Mask {
                 self.masked += 1;
@@ -139,15 +133,13 @@ impl Report {
             };
             *self.grounds.entry(ground).or_default() += 1;
         }
-        let bytes = compacted.bytes().to_vec();
-        let index = main.format().index(&bytes)?;
-        self.tokens_after = Reading::context_of(&bytes, &index)?;
-        self.bytes_after = Bytes::len(&bytes);
+        self.tokens_after = after;
+        self.bytes_after = Bytes::len(compacted.bytes());
         self.kept = kept(selected);
         self.pointer = compacted
             .record()
             .map(|record| strongroom_core::pointer::Pointer { tag: record.tag, ordinal: None }.to_string());
-        Ok(self)
+        self
     }
 }
 
