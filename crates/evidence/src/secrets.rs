@@ -14,6 +14,10 @@ struct Rule {
     keywords: Vec<String>,
     pattern: String,
     #[serde(default)]
+    run: usize,
+    #[serde(default)]
+    needs: String,
+    #[serde(default)]
     entropy: f64,
     #[serde(default)]
     check: Check,
@@ -96,8 +100,9 @@ const LEAD: usize = 80;
 pub fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
     let Some(table) = TABLE.as_ref() else { return Vec::new() };
     let mut found: Vec<(Range<usize>, &'static str)> = Vec::new();
-    let mut searched: Vec<usize> = vec![0; table.rules.len()];
+    let mut searched: Vec<usize> = Vec::new();
     for hit in table.keywords.find_overlapping_iter(text) {
+        searched.resize(table.rules.len(), 0);
         let Some(&owner) = table.owners.get(hit.pattern().as_usize()) else { continue };
         let (Some((rule, pattern)), Some(done)) = (table.rules.get(owner), searched.get_mut(owner)) else {
             continue;
@@ -105,10 +110,14 @@ pub fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
         if hit.start() < *done || !rule.meets(text, &hit.range()) {
             continue;
         }
-        // Most rules never meet their keyword; building all patterns at once would take longer than a small file.
-        let Some(pattern) = pattern.get_or_init(|| Regex::new(&rule.pattern).ok()) else { continue };
         let window = window(text, hit.start().saturating_sub(LEAD), hit.end() + rule.span);
-        for captures in pattern.captures_iter(text.get(window.clone()).unwrap_or_default()) {
+        let around = text.get(window.clone()).unwrap_or_default();
+        if !rule.may_match(around) {
+            continue;
+        }
+        // Most rules are never tried; building all patterns at once would take longer than a small file.
+        let Some(pattern) = pattern.get_or_init(|| Regex::new(&rule.pattern).ok()) else { continue };
+        for captures in pattern.captures_iter(around) {
             // The first group that took part is the secret.
             let Some(secret) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else {
                 continue;
@@ -201,6 +210,13 @@ impl Rule {
             || text.get(range.clone()).is_some_and(|own| self.keywords.iter().any(|word| word == own))
     }
 
+    /// Whether the pattern can match in `text` at all, as far as a look at its bytes tells.
+    fn may_match(&self, text: &str) -> bool {
+        has_run(text.as_bytes(), self.run)
+            && (self.needs.is_empty()
+                || memchr::memmem::find(text.as_bytes(), self.needs.as_bytes()).is_some())
+    }
+
     fn accepts(&self, text: &str, range: &Range<usize>) -> bool {
         let Some(value) = text.get(range.clone()) else { return false };
         if self.entropy > 0.0 && entropy(value) < self.entropy {
@@ -229,6 +245,25 @@ impl Rule {
             }
         }
     }
+}
+
+/// Whether a run of `len` bytes stands in `bytes` that tokens are made of.
+fn has_run(bytes: &[u8], len: usize) -> bool {
+    let mut start = 0;
+    while let Some(run) = bytes.get(start..start + len) {
+        match run.iter().rposition(|byte| !in_token(*byte)) {
+            None => return true,
+            Some(at) => start += at + 1,
+        }
+    }
+    false
+}
+
+/// Letters are any in other scripts too: a pattern without case takes a long `s` for an `s`.
+const fn in_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || byte >= 0x80
+        || matches!(byte, b'_' | b'+' | b'/' | b'=' | b'.' | b'~' | b'%' | b'-')
 }
 
 /// Words that stand for a password in examples.
@@ -376,6 +411,88 @@ mod tests {
         ] {
             assert_eq!(rules(text), [], "{text}");
         }
+    }
+
+    /// The lengths of runs of token characters in everything that a pattern matches, at least: at its beginning, at its
+    /// end, the longest; and all of it, where it is nothing else.
+    #[derive(Clone, Copy)]
+    struct Runs {
+        first: usize,
+        last: usize,
+        longest: usize,
+        whole: Option<usize>,
+    }
+
+    impl Runs {
+        fn whole(len: usize) -> Self {
+            Self { first: len, last: len, longest: len, whole: Some(len) }
+        }
+
+        const BROKEN: Self = Self { first: 0, last: 0, longest: 0, whole: None };
+
+        fn then(self, next: Self) -> Self {
+            Self {
+                first: self.whole.map_or(self.first, |own| own + next.first),
+                last: next.whole.map_or(next.last, |own| self.last + own),
+                longest: self.longest.max(next.longest).max(self.last + next.first),
+                whole: self.whole.zip(next.whole).map(|(one, two)| one + two),
+            }
+        }
+
+        fn or(self, other: Self) -> Self {
+            Self {
+                first: self.first.min(other.first),
+                last: self.last.min(other.last),
+                longest: self.longest.min(other.longest),
+                whole: self.whole.zip(other.whole).map(|(one, two)| one.min(two)),
+            }
+        }
+
+        fn of(hir: &regex_syntax::hir::Hir) -> Self {
+            use regex_syntax::hir::{Class, HirKind};
+            match hir.kind() {
+                HirKind::Empty | HirKind::Look(_) => Self::whole(0),
+                HirKind::Literal(literal) => {
+                    let byte = |byte: &u8| if in_token(*byte) { Self::whole(1) } else { Self::BROKEN };
+                    literal.0.iter().map(byte).fold(Self::whole(0), Self::then)
+                }
+                HirKind::Class(Class::Unicode(class)) => {
+                    let all = |range: &regex_syntax::hir::ClassUnicodeRange| {
+                        (range.start()..=range.end()).all(|char| u8::try_from(char).map_or(true, in_token))
+                    };
+                    if class.ranges().iter().all(all) { Self::whole(1) } else { Self::BROKEN }
+                }
+                HirKind::Class(Class::Bytes(_)) => Self::BROKEN,
+                HirKind::Repetition(repetition) => {
+                    let own = Self::of(&repetition.sub);
+                    match (own.whole, repetition.min) {
+                        (Some(len), min) => Self::whole(len * min as usize),
+                        (None, 0) => Self::BROKEN,
+                        (None, _) => own,
+                    }
+                }
+                HirKind::Capture(capture) => Self::of(&capture.sub),
+                HirKind::Concat(all) => all.iter().map(Self::of).fold(Self::whole(0), Self::then),
+                HirKind::Alternation(all) => {
+                    all.iter().map(Self::of).reduce(Self::or).unwrap_or(Self::BROKEN)
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_match_holds_what_its_rule_says() {
+        for (rule, _) in load().unwrap().rules {
+            let runs = Runs::of(&regex_syntax::parse(&rule.pattern).unwrap());
+            assert!(rule.run <= runs.longest, "{}: {} > {}", rule.id, rule.run, runs.longest);
+            assert!(
+                rule.needs.is_empty() || rule.pattern.contains(&format!("){}", rule.needs)),
+                "{}",
+                rule.id
+            );
+        }
+        assert!(has_run(b"a/path-of_12.=~%+ b", 17) && !has_run(b"a/path-of_12.=~%+ b", 18));
+        assert!(has_run(b"", 0) && !has_run(b"", 1) && has_run("\u{17f}".as_bytes(), 2));
     }
 
     proptest! {
