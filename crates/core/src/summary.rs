@@ -602,13 +602,18 @@ struct Places<'t> {
 
 impl<'t> Places<'t> {
     fn of(text: &'t str) -> Self {
-        let first = Sentence::around(text, 0);
-        Self { text, last: first.clone(), first }
+        // Nothing lies in a sentence that ends before it begins.
+        let none = || Sentence { start: 1, end: 0, cues: Vec::new() };
+        Self { text, first: none(), last: none() }
     }
 
     /// Whether the sentence around the `len` bytes at `at` has no cue outside of them.
     fn keep_cues(&mut self, at: usize, len: usize) -> bool {
         self.first.move_to(self.text, at);
+        if (self.first.start..=self.first.end).contains(&(at + len)) {
+            let (before, behind) = (self.first.start..at, at + len..self.first.end);
+            return !self.first.has_cue_in(&before) && !self.first.has_cue_in(&behind);
+        }
         self.last.move_to(self.text, at + len);
         let (before, behind) = (self.first.start..at, at + len..self.last.end);
         !self.first.has_cue_in(&before) && !self.last.has_cue_in(&behind)
@@ -653,16 +658,39 @@ fn is_sentence_end(c: char) -> bool {
     matches!(c, '\n' | '!' | '?' | ';' | '。' | '！' | '？')
 }
 
+/// The lengths of the cues that begin with a byte, one bit each: most words are passed over by them.
+const CUE_LENGTHS: [u32; 256] = cue_lengths();
+
+#[expect(clippy::indexing_slicing, reason = "constants over all 256 bytes")]
+const fn cue_lengths() -> [u32; 256] {
+    let mut all = [0; 256];
+    let mut at = 0;
+    while at < CUES.len() {
+        let cue = CUES[at].as_bytes();
+        let first = cue[0] as usize;
+        all[first] |= 1 << cue.len();
+        all[cue[0].to_ascii_uppercase() as usize] |= 1 << cue.len();
+        at += 1;
+    }
+    all
+}
+
+fn is_cue(word: &str) -> bool {
+    let lengths = word.bytes().next().and_then(|first| CUE_LENGTHS.get(usize::from(first)));
+    lengths.is_some_and(|lengths| word.len() < 32 && lengths >> word.len() & 1 == 1)
+        && CUES.iter().any(|cue| word.eq_ignore_ascii_case(cue))
+}
+
 /// The places of all cues in `text`, in order.
 fn cues(text: &str) -> Vec<Range<usize>> {
-    let mut all: Vec<Range<usize>> = CUES_ANYWHERE
-        .iter()
-        .flat_map(|cue| text.match_indices(cue).map(|(at, cue)| at..at + cue.len()))
-        .collect();
+    // Of the cues that stand anywhere only one is of ASCII.
+    let anywhere = if text.is_ascii() { CUES_ANYWHERE.get(..1).unwrap_or_default() } else { CUES_ANYWHERE };
+    let mut all: Vec<Range<usize>> =
+        anywhere.iter().flat_map(|cue| text.match_indices(cue).map(|(at, cue)| at..at + cue.len())).collect();
     let mut at = 0;
     for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
         let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
-        if CUES.iter().any(|cue| word.eq_ignore_ascii_case(cue)) {
+        if is_cue(word) {
             all.push(at..at + word.len());
         }
         at += part.len();

@@ -153,24 +153,47 @@ pub(crate) enum Part {
     Other,
 }
 
+/// The words that are some part of a clause.
+struct Parts {
+    words: BTreeMap<&'static str, Part>,
+    /// The lengths of those that begin with a byte, one bit each: most words are passed over by them.
+    lengths: [u16; 256],
+}
+
+/// The longest word of the lists, in bytes.
+const PART_BYTES_MAX: usize = 12;
+
+static PARTS: LazyLock<Parts> = LazyLock::new(|| {
+    let parts = [
+        (&TABLE.helper, Part::Helper),
+        (&TABLE.subject, Part::Subject),
+        (&TABLE.coordinator, Part::Coordinator),
+    ];
+    let words: BTreeMap<&'static str, Part> = parts
+        .into_iter()
+        .flat_map(|(words, part)| words.iter().map(move |word| (word.as_str(), part)))
+        .collect();
+    let mut lengths = [0; 256];
+    for word in words.keys().filter(|word| word.len() <= PART_BYTES_MAX) {
+        if let Some(own) = word.bytes().next().and_then(|first| lengths.get_mut(usize::from(first))) {
+            *own |= 1 << word.len();
+        }
+    }
+    Parts { words, lengths }
+});
+
 /// What `word` is to the clause around it.
 pub(crate) fn part(word: &str) -> Part {
-    static PARTS: LazyLock<BTreeMap<&'static str, Part>> = LazyLock::new(|| {
-        let parts = [
-            (&TABLE.helper, Part::Helper),
-            (&TABLE.subject, Part::Subject),
-            (&TABLE.coordinator, Part::Coordinator),
-        ];
-        parts
-            .into_iter()
-            .flat_map(|(words, part)| words.iter().map(move |word| (word.as_str(), part)))
-            .collect()
-    });
-    // The longest word of the lists, in bytes.
-    if word.len() > 12 {
+    let Some(first) = word.bytes().next().filter(|_| word.len() <= PART_BYTES_MAX) else {
+        return Part::Other;
+    };
+    let parts = &*PARTS;
+    let lengths = parts.lengths.get(usize::from(first.to_ascii_lowercase())).copied().unwrap_or_default();
+    // Small letters of other scripts may be longer or shorter.
+    if word.is_ascii() && lengths >> word.len() & 1 == 0 {
         return Part::Other;
     }
-    PARTS.get(word.to_lowercase().as_str()).copied().unwrap_or(Part::Other)
+    parts.words.get(word.to_lowercase().as_str()).copied().unwrap_or(Part::Other)
 }
 
 /// The clauses of a text: sentences and lines.
