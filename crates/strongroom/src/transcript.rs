@@ -12,6 +12,10 @@ use strongroom_formats::Format;
 
 use crate::files::{FileBytes, names_below, open_below};
 
+/// Up to this size a file is read once and held, so that each block costs no call of the system; a longer one is read
+/// by range.
+const HELD_BYTES_MAX: u64 = 64 << 20;
+
 /// An indexed and segmented source.
 pub struct Transcript {
     name: String,
@@ -39,9 +43,14 @@ impl Transcript {
     /// # Errors
     /// `NotFound`, `Unavailable`, or `InvalidInput` naming what was found instead of a transcript.
     pub fn open(path: &Path, format: Option<&str>) -> Result<Self> {
-        let source = FileBytes::open(path)?;
+        let file = FileBytes::open(path)?;
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let mut transcript = Self::read(absolute.display().to_string(), Box::new(source), format)?;
+        let source: Box<dyn Bytes + Send + Sync> = if file.len() <= HELD_BYTES_MAX {
+            Box::new(file.read(ByteRange::new(0, file.len()))?.into_owned())
+        } else {
+            Box::new(file)
+        };
+        let mut transcript = Self::read(absolute.display().to_string(), source, format)?;
         transcript.path = Some(absolute);
         Ok(transcript)
     }
