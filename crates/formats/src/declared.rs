@@ -1,5 +1,7 @@
 //! What a list of tools says of them: a request's `tools`, an item that lists the tools of a server.
 
+use std::borrow::Cow;
+
 use crate::json::{Kind, Value};
 
 /// The members of a tool that may say what it does: `readOnlyHint` and `destructiveHint` of the Model Context Protocol,
@@ -10,17 +12,17 @@ const CHANGES: [(&str, bool); 4] =
 /// The names of the tools that are said to change something, in `value` or in its member `tools`.
 pub(crate) fn changing(value: Value<'_>) -> Vec<String> {
     let list = if value.kind() == Kind::Array { Some(value) } else { value.get("tools") };
-    let tools = list.into_iter().flat_map(|list| list.elements());
+    let tools = list.into_iter().flat_map(Value::elements);
     tools.filter(|tool| tool.get("annotations").is_some_and(says_change)).filter_map(name).collect()
 }
 
 fn says_change(annotations: Value<'_>) -> bool {
-    CHANGES.iter().any(|(key, told)| annotations.get(key).and_then(|value| value.bool()) == Some(*told))
+    CHANGES.iter().any(|(key, told)| annotations.get(key).and_then(Value::bool) == Some(*told))
 }
 
 fn name(tool: Value<'_>) -> Option<String> {
     let own = tool.string_at("name");
-    own.or_else(|| tool.get("function")?.string_at("name")).map(|name| name.into_owned())
+    own.or_else(|| tool.get("function")?.string_at("name")).map(Cow::into_owned)
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ fn opening(table: &Table) -> Option<Regex> {
     let words: Vec<&str> =
         table.opener.split_whitespace().chain(table.openers.iter().map(String::as_str)).collect();
     let words = words.join("|");
-    let list = r##"[ >#_`"'“(–—-]|[0-9]+[.):] "##;
+    let list = r#"[ >#_`"'“(–—-]|[0-9]+[.):] "#;
     Regex::new(&format!(
         r"^(?:\$[a-z]+ +)?(?:{list}|(?:{words})(?:[ ,.:!…–—-]+|$)|(?:no|nah)(?:[,.!;:]+ *|$))*"
     ))
