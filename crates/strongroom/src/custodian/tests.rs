@@ -28,7 +28,7 @@ const RULES: [(usize, &str); 4] = [
 
 fn turn(n: usize) -> Vec<Value> {
     let log = (0..24).fold(String::new(), |mut log, line| {
-        let _ = writeln!(log, "unit {n:03} line {line} value={}", n * 7919 + line * 13);
+        writeln!(log, "unit {n:03} line {line} value={}", n * 7919 + line * 13).unwrap();
         log
     });
     let rule = RULES.iter().find(|(at, _)| *at == n).map_or("", |(_, rule)| rule);

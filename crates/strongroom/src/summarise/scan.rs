@@ -224,7 +224,7 @@ fn without_context(name: &str) -> &str {
         let behind = name.get(at + 1..).unwrap_or_default();
         behind.starts_with(|c: char| c.is_ascii_digit()) && name.get(..*at).is_some_and(is_file)
     };
-    let end = ends.filter(is_file).last();
+    let end = ends.filter(is_file).next_back();
     end.and_then(|end| name.get(..end)).unwrap_or(name)
 }
 
