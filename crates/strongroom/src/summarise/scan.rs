@@ -219,12 +219,12 @@ impl Run<'_, '_> {
 
 /// A search writes `src/a.go-12-` before a line around a match.
 fn without_context(name: &str) -> &str {
-    let ends = name.match_indices('-').map(|(at, _)| at);
+    let mut ends = name.match_indices('-').map(|(at, _)| at);
     let is_file = |at: &usize| {
         let behind = name.get(at + 1..).unwrap_or_default();
         behind.starts_with(|c: char| c.is_ascii_digit()) && name.get(..*at).is_some_and(is_file)
     };
-    let end = ends.filter(is_file).next_back();
+    let end = ends.rfind(is_file);
     end.and_then(|end| name.get(..end)).unwrap_or(name)
 }
 
