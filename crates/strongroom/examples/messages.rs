@@ -62,7 +62,9 @@ fn here(steps: usize) -> Measured<()> {
 fn compacted(custodian: &Custodian, all: &Value, run: usize) -> Measured<(f64, f64)> {
     // Another first message, so that no piece is in the archive already.
     let mut all = all.clone();
-    all[0]["content"] = json!(format!("Run {run}. You are an agent that repairs a service."));
+    if let Some(content) = all.pointer_mut("/0/content") {
+        *content = json!(format!("Run {run}. You are an agent that repairs a service."));
+    }
     let conversation = Conversation::new(format!("run-{run}"), all.to_string().into_bytes());
     let start = (Instant::now(), processor_ms());
     let outcome =

@@ -21,12 +21,11 @@ pub(super) fn run(args: &Args, own: &RedactArgs) -> Result<End> {
     if !own.i_may_delete && !policy.may_delete() {
         return Err(Error::refused("redacting needs --i-may-delete, or a policy with may-delete = true"));
     }
-    let redaction = match own.what.parse::<Pointer>() {
-        Ok(pointer) => Redaction::plan(&archive, &policy, pointer, &which)?,
-        Err(_) => {
-            let source = super::export::find(&archive, &own.what)?;
-            Redaction::plan_source(&archive, &policy, &source, &which)?
-        }
+    let redaction = if let Ok(pointer) = own.what.parse::<Pointer>() {
+        Redaction::plan(&archive, &policy, pointer, &which)?
+    } else {
+        let source = super::export::find(&archive, &own.what)?;
+        Redaction::plan_source(&archive, &policy, &source, &which)?
     };
     let order = Order { who: own.by.clone(), reason: own.reason.clone(), at: clock::now() };
     let done = redaction.act(&archive, &order)?;
