@@ -161,8 +161,23 @@ fn state(catalog: Catalog<'_>, piece: &Piece) -> Outcome<State> {
         Some(Body::Whole(bytes)) if bytes == piece.bytes() => State::Intact,
         // What was taken out by order does not come back because somebody has it still.
         Some(Body::Redacted(_)) => State::Intact,
+        // Nor because what was left of it is damaged.
+        Some(Body::Whole(_)) | None if was_redacted(catalog, piece.id())? => State::Intact,
         Some(Body::Whole(_)) | None => State::Differs,
     })
+}
+
+/// Whether bytes were taken out of a piece since it was stored last, by the journal.
+fn was_redacted(catalog: Catalog<'_>, id: PieceId) -> Outcome<bool> {
+    for no in (0..catalog.entry_count()?).rev() {
+        match catalog.entry(no) {
+            Ok(Entry::Redacted(own)) if own.piece == id => return Ok(true),
+            Ok(Entry::Stored { pieces, .. }) if pieces.iter().any(|(own, _)| *own == id) => return Ok(false),
+            Ok(_) => {}
+            Err(fault) => drop(fault.damage()?),
+        }
+    }
+    Ok(false)
 }
 
 /// Keeps pieces longer and journals which.

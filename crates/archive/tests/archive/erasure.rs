@@ -228,6 +228,11 @@ fn bytes_are_taken_out_and_the_rest_is_proved() {
         assert_eq!(left.cuts.len(), 2);
         assert!(!stands(dir.path()));
         assert_clean(&archive);
+        let tampered = rusqlite::Connection::open(dir.path().join("strongroom.db")).unwrap();
+        tampered.execute("UPDATE blob SET body = x'0041'", []).unwrap();
+        import(&archive, "once more", &bytes);
+        assert!(!stands(dir.path()), "nor because what was left is damaged");
+        assert!(!archive.verify(Depth::Data, None).is_clean());
     }
 }
 
