@@ -130,7 +130,7 @@ impl Flow {
 }
 
 /// The shortest reply that says more than which step is next, in bytes.
-const REPLY_BYTES_MIN: usize = 240;
+const REPLY_BYTES_MIN: usize = 160;
 
 /// How often a summary is written to come near to what it may cost.
 const WRITINGS: u32 = 4;

@@ -481,19 +481,25 @@ fn is_error(line: &str) -> bool {
 /// How many lines of a failed call are searched for what it says of it.
 const FAILED_LINES_MAX: usize = 400;
 
-/// Words of a line that tells of a failure.
+/// Words of a line that tells of a failure, and phrases in it.
 const FAILURES: &[&str] =
-    &["error", "fail", "not found", "cannot", "denied", "no such", "invalid", "unknown"];
+    &["error", "errors", "failed", "fails", "failure", "cannot", "denied", "invalid", "unknown"];
+const FAILURE_PHRASES: &[&str] = &["not found", "no such"];
+
+/// Whether a line speaks of a failure; a file may have such a word in its name.
+fn tells_failure(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let words = || lower.split(|c: char| c.is_whitespace() || ":,;()[]{}\"'!".contains(c));
+    words().any(|word| FAILURES.contains(&word))
+        || FAILURE_PHRASES.iter().any(|phrase| lower.contains(phrase))
+}
 
 /// What a failed call said: the first line that looks like an error, else one that tells of a failure, else the first.
 fn first_error(text: &str) -> Option<&str> {
     let lines =
         || text.lines().take(FAILED_LINES_MAX).filter(|line| !line.trim().is_empty() && !is_frame(line));
     let short = |line: &&str| line.trim().len() <= ERROR_BYTES_MAX;
-    let tells = |line: &&str| {
-        let lower = line.to_lowercase();
-        !is_runners(line) && FAILURES.iter().any(|word| lower.contains(word))
-    };
+    let tells = |line: &&str| !is_runners(line) && tells_failure(line);
     let found = lines().filter(short).find(|line| is_error(line) && !is_runners(line));
     found.or_else(|| lines().filter(short).find(tells)).or_else(|| lines().next())
 }
@@ -570,6 +576,7 @@ mod tests {
     fn a_failed_call_is_told_by_the_line_that_says_why() {
         assert_eq!(first_error("$ make\nbuilding\nerror: no rule\nError 2"), Some("error: no rule"));
         assert_eq!(first_error("[push] done\nlint failed in a.json\n"), Some("lint failed in a.json"));
+        assert_eq!(first_error("# logs\nyarn-error.log*\n"), Some("# logs"));
         assert_eq!(first_error("Exit code 1\nnothing here"), Some("nothing here"));
         assert_eq!(first_error("\n"), None);
         assert!(!is_error("error: { type: 'string' },") && is_error("npm error code 2"));
