@@ -21,26 +21,38 @@ pub(crate) enum Class {
     Newline,
 }
 
-impl Class {
+/// Some classes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Set(u8);
+
+impl Set {
     /// What the head of a word may be of.
-    pub(crate) const fn is_head(self) -> bool {
-        matches!(self, Self::Upper | Self::Letter | Self::Mark)
-    }
+    pub(crate) const HEAD: Self = Self::of(&[Class::Upper, Class::Letter, Class::Mark]);
 
     /// What the tail of a word may be of.
-    pub(crate) const fn is_tail(self) -> bool {
-        matches!(self, Self::Lower | Self::Letter | Self::Mark)
-    }
+    pub(crate) const TAIL: Self = Self::of(&[Class::Lower, Class::Letter, Class::Mark]);
 
     /// What a run of signs may be of.
-    pub(crate) const fn is_sign(self) -> bool {
-        matches!(self, Self::Other | Self::Mark)
+    pub(crate) const SIGN: Self = Self::of(&[Class::Other, Class::Mark]);
+
+    pub(crate) const WHITE: Self = Self::of(&[Class::Space, Class::Newline]);
+
+    const fn of(mut classes: &[Class]) -> Self {
+        let mut bits = 0;
+        while let [first, rest @ ..] = classes {
+            bits |= 1 << *first as u8;
+            classes = rest;
+        }
+        Self(bits)
     }
 
-    pub(crate) const fn is_white(self) -> bool {
-        matches!(self, Self::Space | Self::Newline)
+    #[inline]
+    pub(crate) const fn holds(self, class: Class) -> bool {
+        self.0 >> class as u8 & 1 == 1
     }
+}
 
+impl Class {
     const fn of_number(number: u8) -> Self {
         match number {
             1 => Self::Upper,
@@ -64,9 +76,23 @@ static ROW_OF: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/row_of"));
 /// The distinct rows, one class in a byte; the first is that of ASCII.
 static ROWS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rows"));
 
+static ASCII: [Class; ROW] = ascii();
+
+#[expect(clippy::indexing_slicing, reason = "constants over all of ASCII")]
+const fn ascii() -> [Class; ROW] {
+    let mut all = [Class::Other; ROW];
+    let mut at = 0;
+    while at < ROW {
+        all[at] = Class::of_number(ROWS[at]);
+        at += 1;
+    }
+    all
+}
+
 /// The class of a character of ASCII.
+#[inline]
 pub(crate) fn of_ascii(byte: u8) -> Class {
-    Class::of_number(ROWS.get(usize::from(byte)).copied().unwrap_or_default())
+    ASCII.get(usize::from(byte)).copied().unwrap_or(Class::Other)
 }
 
 pub(crate) fn of_char(char: char) -> Class {

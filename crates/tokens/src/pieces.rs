@@ -1,7 +1,7 @@
 //! The pieces of a text that no token crosses.
 //!
 //! At each place the first of these that matches is taken, as much of it as there is. `H` stands for what the head of a
-//! word may be of, `T` for its tail, `S` for signs ([`Class`]):
+//! word may be of, `T` for its tail, `S` for signs ([`Set`]):
 //!
 //! ```text
 //! [^\r\n\p{L}\p{N}]? H* T+ ('s|'t|'re|'ve|'m|'ll|'d)?       without case
@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use crate::class::{self, Class};
+use crate::class::{self, Class, Set};
 
 /// The pieces of a text, in order; together they are the text.
 #[derive(Debug, Clone)]
@@ -30,19 +30,22 @@ impl<'t> Pieces<'t> {
     }
 
     /// The class of the character at `at` and where it ends; nothing at the end of the text.
+    #[inline]
     fn look(&self, at: usize) -> Option<(Class, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
-        if byte.is_ascii() {
-            return Some((class::of_ascii(byte), at + 1));
-        }
+        if byte.is_ascii() { Some((class::of_ascii(byte), at + 1)) } else { self.look_wide(at) }
+    }
+
+    fn look_wide(&self, at: usize) -> Option<(Class, usize)> {
         let char = self.text.get(at..)?.chars().next()?;
         Some((class::of_char(char), at + char.len_utf8()))
     }
 
     /// Where the run of `own` characters that begins at `at` ends.
-    fn run(&self, mut at: usize, own: impl Fn(Class) -> bool) -> usize {
+    #[inline]
+    fn run(&self, mut at: usize, own: Set) -> usize {
         while let Some((class, end)) = self.look(at)
-            && own(class)
+            && own.holds(class)
         {
             at = end;
         }
@@ -62,7 +65,8 @@ impl<'t> Pieces<'t> {
             Class::Number => self.number(next),
             Class::Newline => self.white(at),
             Class::Space => self.word(next).unwrap_or_else(|| {
-                let signs = self.is_at(at, b' ') && self.look(next).is_some_and(|(class, _)| class.is_sign());
+                let signs =
+                    self.is_at(at, b' ') && self.look(next).is_some_and(|(class, _)| Set::SIGN.holds(class));
                 if signs { self.signs(next) } else { self.white(at) }
             }),
             Class::Other => self.word(next).unwrap_or_else(|| self.signs(at)),
@@ -72,7 +76,7 @@ impl<'t> Pieces<'t> {
     /// The end of the word that begins at `at`, with what is contracted with it.
     fn word(&self, at: usize) -> Option<usize> {
         self.word_with_tail(at).or_else(|| {
-            let end = self.run(at, Class::is_head);
+            let end = self.run(at, Set::HEAD);
             (end > at).then(|| self.contracted(end))
         })
     }
@@ -82,12 +86,12 @@ impl<'t> Pieces<'t> {
         // Letters without case and marks may end the head or begin the tail.
         let (mut head, mut tail) = (at, None);
         while let Some((class, end)) = self.look(head)
-            && class.is_head()
+            && Set::HEAD.holds(class)
         {
             head = end;
-            tail = if class.is_tail() { Some(end) } else { tail };
+            tail = if Set::TAIL.holds(class) { Some(end) } else { tail };
         }
-        let end = self.run(head, Class::is_tail);
+        let end = self.run(head, Set::TAIL);
         let end = if end > head { Some(end) } else { tail };
         end.map(|end| self.contracted(end))
     }
@@ -116,7 +120,7 @@ impl<'t> Pieces<'t> {
     }
 
     fn signs(&self, at: usize) -> usize {
-        let end = self.run(at, Class::is_sign);
+        let end = self.run(at, Set::SIGN);
         let behind = self.text.as_bytes().iter().skip(end);
         end + behind.take_while(|byte| matches!(byte, b'\r' | b'\n' | b'/')).count()
     }
@@ -126,7 +130,7 @@ impl<'t> Pieces<'t> {
     fn white(&self, at: usize) -> usize {
         let (mut end, mut last, mut broken) = (at, at, None);
         while let Some((class, next)) = self.look(end)
-            && class.is_white()
+            && Set::WHITE.holds(class)
         {
             (last, end) = (end, next);
             broken = if class == Class::Newline { Some(next) } else { broken };
