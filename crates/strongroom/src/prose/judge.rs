@@ -197,7 +197,9 @@ impl<'g, 'a> Case<'g, 'a> {
             let own = self.sentence.get(said.word.range.clone()).unwrap_or_default();
             let behind = self.sentence.get(said.word.range.end..).unwrap_or_default();
             let name = own.is_ascii() && own.starts_with(char::is_uppercase);
-            name && said.word.form == Form::Plain && !own.ends_with("ly") && !behind.starts_with(',')
+            name && matches!(said.word.form, Form::Plain | Form::Present)
+                && !own.ends_with("ly")
+                && !behind.starts_with(',')
         })
     }
 
@@ -296,13 +298,12 @@ impl<'g, 'a> Case<'g, 'a> {
 
     /// Whether an original that is about the same says what is the opposite of the verb.
     fn says_opposite(&self, verb: &Said) -> bool {
-        let pairs = OPPOSITES.iter().map(|(one, other)| (stem_of(one), stem_of(other)));
-        let opposites = pairs.filter_map(|(one, other)| match () {
-            () if one == verb.word.stem => Some(other),
-            () if other == verb.word.stem => Some(one),
+        let opposites = OPPOSITES.iter().filter_map(|(one, other)| match () {
+            () if stems_of_verb(one).contains(&verb.word.stem) => Some(stems_of_verb(other)),
+            () if stems_of_verb(other).contains(&verb.word.stem) => Some(stems_of_verb(one)),
             () => None,
         });
-        opposites.into_iter().any(|stem| {
+        opposites.flatten().any(|stem| {
             let about = |at: &&usize| self.likeness.get(*at).is_some_and(|weight| *weight > 0);
             let units = self.ground.with(&stem).iter().filter(about).filter_map(|&at| self.ground.unit(at));
             units
@@ -472,6 +473,11 @@ const SAYING: &[&str] = &[
 /// Acts beside those of the table of reports.
 #[rustfmt::skip]
 const ACTS: &[&str] = &["revert", "restore", "roll", "fix", "verify", "test", "ship", "rotate", "grant", "revoke", "disable", "enable", "replace", "rewrite", "resolve", "complete", "finish", "merge", "close", "cancel", "refund", "pay", "transfer", "book", "order", "confirm", "leak", "exfiltrate", "encrypt", "decrypt", "back", "truncate", "drop"];
+
+/// The stems of a verb and of its past: `lower` looks like a comparison, `lowered` does not.
+fn stems_of_verb(verb: &str) -> [String; 2] {
+    [stem_of(verb), stem_of(&format!("{verb}ed"))]
+}
 
 fn has(words: &[&str], stem: &str) -> bool {
     words.iter().any(|own| stem_of(own) == stem)

@@ -70,7 +70,7 @@ mod tests {
         };
         assert_eq!(
             found("It wrote `port: 8434` to /etc/app/conf.yaml."),
-            ["port: 8434", "/etc/app/conf.yaml"]
+            ["port: 8434", "8434", "/etc/app/conf.yaml"]
         );
         assert_eq!(
             found("All 42 tests took 412.7 ms at 3f9a2c1d, three failed."),
