@@ -98,7 +98,7 @@ fn negation_and_modality_reach_their_clause() {
 
 #[test]
 fn words_are_said_as_atoms_in_their_place_would_be() {
-    let text = "I did not run it, but we should restart the proxy";
+    let text = "I did not run it, but somebody should restart the proxy";
     let places = ["run", "restart"].map(|word| {
         let at = text.find(word).unwrap();
         at..at + word.len()
