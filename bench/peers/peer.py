@@ -31,6 +31,12 @@ def text_of(content):
     return "\n".join(part if isinstance(part, str) else part.get("text", "") for part in content)
 
 
+def with_calls_as_text(message):
+    """What a message says, and behind it the calls that it makes, for a peer that knows no calls."""
+    calls = [f"{call['function']['name']} {call['function']['arguments']}" for call in message.get("tool_calls", [])]
+    return "\n".join(part for part in [text_of(message.get("content")), *calls] if part)
+
+
 def to_langchain(messages):
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::baseline::{Baseline, size};
+use crate::budget::Share;
 use crate::family;
 use crate::literal::Reader;
 use crate::messages::{self, Message};
@@ -53,7 +54,7 @@ const QUESTIONS: usize = 30;
 ///
 /// # Errors
 /// When the store cannot be made; `None` of a session that is too short.
-pub fn decay(session: &Session, generations: &[usize], percent: u32) -> io::Result<Option<Vec<Decay>>> {
+pub fn decay(session: &Session, generations: &[usize], budget: Share) -> io::Result<Option<Vec<Decay>>> {
     let most = generations.iter().copied().max().unwrap_or(0);
     let stretches = stretches(&messages::of(session), most);
     let Some(first) = stretches.first().filter(|_| stretches.len() >= most && most > 0) else {
@@ -72,8 +73,8 @@ pub fn decay(session: &Session, generations: &[usize], percent: u32) -> io::Resu
     if questions.is_empty() {
         return Ok(None);
     }
-    let mut found = ours(session, &stretches, &questions, (generations, percent))?;
-    found.extend(simple(session, &stretches, &questions, (generations, percent)));
+    let mut found = ours(session, &stretches, &questions, (generations, budget))?;
+    found.extend(simple(session, &stretches, &questions, (generations, budget)));
     Ok(Some(found))
 }
 
@@ -117,7 +118,7 @@ fn ours(
     session: &Session,
     stretches: &[Vec<Message>],
     questions: &[Question],
-    how: (&[usize], u32),
+    how: (&[usize], Share),
 ) -> io::Result<Vec<Decay>> {
     let failed = |error: strongroom::Error| io::Error::other(error.to_string());
     let dir = tempfile::tempdir()?;
@@ -128,7 +129,8 @@ fn ours(
         context.extend(stretch.iter().map(|message| json!(message)));
         let bytes = json!({ "model": "any", "messages": context }).to_string().into_bytes();
         let start = Instant::now();
-        let shortened = product::shorten(NAME, bytes, "openai-chat", &store, how.1).map_err(failed)?;
+        let shortened =
+            product::shorten(NAME, bytes, "openai-chat", &store, product::budget(how.1)).map_err(failed)?;
         let took = micros(start.elapsed());
         let left: Value = serde_json::from_slice(&shortened.bytes)?;
         context = left.get("messages").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -157,7 +159,7 @@ fn simple(
     session: &Session,
     stretches: &[Vec<Message>],
     questions: &[Question],
-    how: (&[usize], u32),
+    how: (&[usize], Share),
 ) -> Vec<Decay> {
     let mut found = Vec::new();
     for baseline in [Baseline::KeepLast, Baseline::HeadTail] {
@@ -167,7 +169,7 @@ fn simple(
             context.extend(stretch.iter().cloned());
             given.extend(stretch.iter().cloned());
             let start = Instant::now();
-            context = baseline.compact(&context, size(&context) * u64::from(how.1) / 100);
+            context = baseline.compact(&context, how.1.of(size(&context)));
             let took = micros(start.elapsed());
             if how.0.contains(&(at + 1)) {
                 let reader = Reader::new(&given, &context);

@@ -27,6 +27,8 @@ pub mod variant;
 
 pub mod corpus;
 
+pub mod budget;
+
 pub mod tokens;
 
 pub mod reply;
@@ -45,6 +47,8 @@ mod loss;
 
 pub mod protocol;
 
+pub mod compactor;
+
 pub mod decay;
 
 pub mod run;
@@ -52,5 +56,7 @@ pub mod run;
 pub mod tally;
 
 pub mod report;
+
+pub mod plot;
 
 pub mod judge;

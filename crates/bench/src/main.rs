@@ -1,17 +1,20 @@
 //! `evidence-bench`: makes questions, puts them, scores the replies, reports.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
+use strongroom_bench::budget::Share;
+use strongroom_bench::compactor::compactor;
 use strongroom_bench::corpus::{self, Disclosure, Making};
 use strongroom_bench::decay::decay;
 use strongroom_bench::judge::judge;
+use strongroom_bench::plot::plot;
 use strongroom_bench::protocol::Measured;
 use strongroom_bench::read;
 use strongroom_bench::reply::Condition;
-use strongroom_bench::report::{Made, Scores, plot};
+use strongroom_bench::report::{Made, Scores};
 use strongroom_bench::run::{Line, Plan, run};
 use strongroom_bench::session::Session;
 
@@ -60,8 +63,8 @@ enum Task {
         )]
         conditions: Vec<String>,
         /// Budgets, in percent.
-        #[arg(long, value_delimiter = ',', default_value = "10")]
-        budgets: Vec<u32>,
+        #[arg(long, value_delimiter = ',', default_value = "3.2,10,20")]
+        budgets: Vec<Share>,
         /// Puts the plain phrasings as well.
         #[arg(long)]
         plain: bool,
@@ -71,6 +74,9 @@ enum Task {
         /// Runs the baselines as well.
         #[arg(long)]
         baselines: bool,
+        /// Compacts everything once more in processes of their own, to measure their memory.
+        #[arg(long)]
+        memory: bool,
         /// Measures a compactor: its name.
         #[arg(long, requires = "command")]
         name: Option<String>,
@@ -92,8 +98,8 @@ enum Task {
         #[arg(long, value_delimiter = ',', default_value = "1,2,5,20,100")]
         generations: Vec<usize>,
         /// The budget of each compaction, in percent.
-        #[arg(long, default_value_t = 30)]
-        budget: u32,
+        #[arg(long, default_value = "30")]
+        budget: Share,
         /// Sessions, at most: the longest.
         #[arg(long, default_value_t = 8)]
         sessions: usize,
@@ -114,6 +120,11 @@ enum Task {
         /// Where replies that are wrong, withheld or not understood go, with their questions.
         #[arg(long)]
         faults: Option<PathBuf>,
+    },
+    /// Speaks the protocol for a compactor that is built in.
+    Compactor {
+        /// Its name in tables.
+        name: String,
     },
     /// Writes the report and its plot.
     Report(ReportArgs),
@@ -168,13 +179,15 @@ fn main() -> io::Result<()> {
             plain,
             most,
             baselines,
+            memory,
             name,
             command,
             answer,
         } => {
             let conditions = conditions.iter().map(|word| condition(word)).collect::<io::Result<_>>()?;
             let measured = name.zip(command).map(|(name, compact)| Measured { name, compact, answer });
-            let plan = Plan { conditions, budgets, plain, most, baselines, measured };
+            let memory = memory.then(std::env::current_exe).transpose()?;
+            let plan = Plan { conditions, budgets, plain, most, baselines, memory, measured };
             let (_, questions) = corpus::questions(&questions)?;
             let mut out = corpus::writer(&out)?;
             run(&dir, &questions, &plan, &mut out, &mut |line| tell(line))?;
@@ -206,6 +219,12 @@ fn main() -> io::Result<()> {
                 tell(&session.name);
             }
             file.flush()
+        }
+        Task::Compactor { name } => {
+            let dir = std::env::var_os("EVIDENCE_BENCH_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+            let mut input = Vec::new();
+            io::stdin().lock().read_to_end(&mut input)?;
+            io::stdout().lock().write_all(&compactor(&name, &input, &dir)?)
         }
         Task::Report(args) => report(&args),
     }

@@ -1,6 +1,9 @@
-//! Phrasings: each kind of question in plain words, three times.
+//! Phrasings: each kind of question in plain words, three times, and twice more in words that are held out.
 //!
 //! They are what a person at a keyboard would write, and know no product.
+
+/// How many phrasings of a question come first, before those that are held out.
+pub(crate) const SHOWN: u8 = 3;
 
 /// The phrasings of a kind; `{0}`, `{1}` are what fills them.
 const PHRASES: [(&str, [&str; 3]); 27] = [
@@ -182,9 +185,66 @@ const PHRASES: [(&str, [&str; 3]); 27] = [
     ),
 ];
 
-/// The phrasings of `kind` with their gaps filled.
+/// Phrasings that were written without looking at any reader of questions, and to which none was fitted since: what
+/// is read of them tells how much of what is read of [`PHRASES`] was learnt by heart.
+const HELD_OUT: [(&str, [&str; 2]); 27] = [
+    (
+        "argument-by-piece",
+        ["Is there a {1} call that used \"{0}\"?", "Find the call whose arguments include \"{0}\"."],
+    ),
+    (
+        "argument-by-place",
+        ["What exactly was passed to {0} in record {1}?", "Give me the {0} call on line {1}."],
+    ),
+    ("value", ["Tell me the value of {0}.", "What did {0} equal?"]),
+    ("literal", ["Did {0} come up at any point?", "Find every occurrence of {0}."]),
+    ("file-written", ["How was {0} changed?", "List all edits of {0}."]),
+    ("file-deleted", ["Has {0} been deleted?", "Was the file {0} ever removed?"]),
+    ("quote", ["Did the {1} really say \"{0}\"?", "Find where the {1} said \"{0}\"."]),
+    ("quote-of-tool", ["Was \"{0}\" in the output of some tool?", "Which call printed \"{0}\"?"]),
+    ("error", ["How did the call with \"{0}\" fail?", "Which error came from \"{0}\"?"]),
+    (
+        "result",
+        [
+            "What came back from the call with \"{0}\"?",
+            "Show me the output of the call that contained \"{0}\".",
+        ],
+    ),
+    (
+        "order",
+        [
+            "Did \"{0}\" happen before \"{1}\"?",
+            "Was the call with \"{0}\" made earlier than the one with \"{1}\"?",
+        ],
+    ),
+    ("first-of-tool", ["When was {0} called for the first time?", "Which {0} call came first?"]),
+    ("last-of-tool", ["When was {0} called for the last time?", "Which {0} call was the latest?"]),
+    ("count-of-tool", ["What is the number of {0} calls?", "Count the calls of {0}."]),
+    ("count-on-file", ["What is the number of {0} calls on {1}?", "How many {0} calls were made with {1}?"]),
+    ("ever-called", ["Was \"{0}\" ever run?", "Is there a call that contains \"{0}\"?"]),
+    ("ever-said", ["Did I ever say \"{0}\"?", "Were the words \"{0}\" ever said by the user?"]),
+    ("ever-written", ["Have we touched {0}?", "Did anyone edit {0}?"]),
+    ("ever-run", ["Was {0} run at any time?", "Did the agent invoke {0}?"]),
+    ("ever-tool", ["Did we make any {0} calls?", "Was there a call of the {0} tool?"]),
+    ("latest-value", ["What is the most recent value of {0}?", "What was {0} in the end?"]),
+    ("former-value", ["At line {1}, what was {0}?", "What value did {0} have at record {1}?"]),
+    ("rule", ["Did the user lay down \"{0}\"?", "Is \"{0}\" one of the user's rules?"]),
+    ("count-in-cut", ["What is the number of {0} calls?", "Count the calls of {0}."]),
+    ("ever-in-cut", ["Was \"{0}\" ever run?", "Is there a call that contains \"{0}\"?"]),
+    (
+        "result-cleared",
+        [
+            "What came back from the call with \"{0}\"?",
+            "Show me the output of the call that contained \"{0}\".",
+        ],
+    ),
+    ("planted-rule", ["Can we edit {0}?", "Is there a ban on changing {0}?"]),
+];
+
+/// The phrasings of `kind` with their gaps filled, those held out behind the others.
 pub(crate) fn of(kind: &str, slots: &[String]) -> Vec<String> {
-    let phrases = PHRASES.iter().find(|(own, _)| *own == kind).map(|(_, phrases)| phrases);
+    let shown = PHRASES.iter().filter(|(own, _)| *own == kind).flat_map(|(_, phrases)| phrases);
+    let held_out = HELD_OUT.iter().filter(|(own, _)| *own == kind).flat_map(|(_, phrases)| phrases);
     let fill = |phrase: &str| {
         let mut text = String::new();
         let mut rest = phrase;
@@ -197,7 +257,7 @@ pub(crate) fn of(kind: &str, slots: &[String]) -> Vec<String> {
         text.push_str(rest);
         text
     };
-    phrases.into_iter().flatten().map(|phrase| fill(phrase)).collect()
+    shown.chain(held_out).map(|phrase| fill(phrase)).collect()
 }
 
 #[cfg(test)]
@@ -208,6 +268,15 @@ mod tests {
     fn gaps_are_filled_once() {
         let found = of("quote", &["a {1} b".to_owned(), "user".to_owned()]);
         assert_eq!(found[0], "Did the user say \"a {1} b\"?");
-        assert_eq!(found.len(), 3);
+        assert_eq!(found.len(), 5);
+    }
+
+    #[test]
+    fn no_phrasing_is_both_shown_and_held_out() {
+        for ((kind, shown), (same, held_out)) in PHRASES.iter().zip(HELD_OUT) {
+            assert_eq!(*kind, same);
+            assert_eq!(shown.len(), usize::from(SHOWN));
+            assert!(held_out.iter().all(|own| !shown.contains(own)), "{kind}");
+        }
     }
 }

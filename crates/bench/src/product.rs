@@ -15,9 +15,13 @@ use strongroom::time::Timestamp;
 use strongroom::tokens::Budget;
 use strongroom::transcript::{SessionFiles, Transcript};
 
+use crate::budget::Share;
 use crate::question::Question;
 use crate::reply::{Cited, Condition, Put, Reply, Verdict, micros};
 use crate::seed::hex;
+
+/// What Strongroom is called in tables.
+pub const NAME: &str = "strongroom";
 
 /// The instant at which everything happens: results do not depend on the day.
 const NOW: Timestamp = Timestamp::from_ms(1_800_000_000_000);
@@ -70,7 +74,7 @@ impl Ready {
         &self,
         asks: &[Asking<'_>],
         condition: Condition,
-        budget: Option<u32>,
+        budget: Option<Share>,
     ) -> strongroom::Result<Vec<Reply>> {
         let mut queries: Vec<Query> = Vec::new();
         let mut places: Vec<Option<usize>> = Vec::new();
@@ -116,14 +120,14 @@ impl Ready {
 }
 
 fn not_understood(ask: &Asking<'_>) -> Reply {
-    Reply { put: ask.put, ..Reply::bare(&ask.question.id, "strongroom", Verdict::NotUnderstood) }
+    Reply { put: ask.put, ..Reply::bare(&ask.question.id, NAME, Verdict::NotUnderstood) }
 }
 
 /// What is said of a question that cannot be put because the store cannot be used.
 pub fn unavailable(
     ask: &Asking<'_>,
     condition: Condition,
-    budget: Option<u32>,
+    budget: Option<Share>,
     error: &strongroom::Error,
 ) -> Reply {
     Reply {
@@ -183,6 +187,11 @@ fn cited(citation: &Citation) -> Cited {
     }
 }
 
+/// A share as Strongroom takes it.
+pub fn budget(share: Share) -> Budget {
+    Budget::PerMille(share.per_mille())
+}
+
 /// What came of a compaction.
 #[derive(Debug)]
 pub struct Shortened {
@@ -203,12 +212,12 @@ pub fn shorten(
     bytes: Vec<u8>,
     format: &str,
     store: &Archive,
-    percent: u32,
+    budget: Budget,
 ) -> strongroom::Result<Shortened> {
     let session = SessionFiles::of(Transcript::from_bytes(name, bytes.clone(), Some(format))?);
     let policy = Policy::default();
     let options = Options {
-        budget: Budget::Percent(u64::from(percent)),
+        budget,
         policy: &policy,
         now: NOW,
         secrets: Secrets::Keep,

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Share;
+use crate::phrases::SHOWN;
+
 /// What an answer claims to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -63,6 +66,40 @@ pub enum Put {
     Plain(u8),
 }
 
+/// The words of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wording {
+    /// The query language.
+    Typed,
+    /// Plain words.
+    Plain,
+    /// Plain words to which no reader of questions was fitted.
+    HeldOut,
+}
+
+impl Wording {
+    /// What tables put behind a condition.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Typed => "",
+            Self::Plain => ", plain words",
+            Self::HeldOut => ", plain words held out",
+        }
+    }
+}
+
+impl Put {
+    /// The words that are used.
+    pub const fn wording(self) -> Wording {
+        match self {
+            Self::Typed => Wording::Typed,
+            Self::Plain(at) if at < SHOWN => Wording::Plain,
+            Self::Plain(_) => Wording::HeldOut,
+        }
+    }
+}
+
 /// What the answerer had before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -110,9 +147,9 @@ pub struct Reply {
     pub question: String,
     /// Who answered.
     pub answerer: String,
-    /// The budget of the compaction, in percent of the tokens before.
+    /// The budget of the compaction, of the tokens before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget: Option<u32>,
+    pub budget: Option<Share>,
     /// What the answerer had.
     pub condition: Condition,
     /// How the question was put.

@@ -1,13 +1,15 @@
-//! The report: one table and one plot that are read in ten seconds, and what stands behind them.
+//! The report: one table that is read in ten seconds, and what stands behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Share;
 use crate::corpus::Header;
+use crate::product;
 use crate::question::Family;
-use crate::reply::Condition;
+use crate::reply::{Condition, Wording};
 use crate::tally::{Cost, Group, Rate, Row, Tallies, exact_of_target};
 use crate::tokens::TOKENIZER;
 
@@ -69,17 +71,18 @@ fn ms(micros: u64) -> String {
     format!("{}.{}", thousands(micros / 1_000), micros % 1_000 / 100)
 }
 
-fn name(answerer: &str, budget: Option<u32>) -> String {
-    budget.map_or_else(|| answerer.to_owned(), |budget| format!("{answerer}, {budget} %"))
+fn name(answerer: &str, budget: Option<Share>) -> String {
+    budget.map_or_else(|| answerer.to_owned(), |budget| format!("{answerer}, {budget}"))
 }
 
 impl Scores {
-    fn row(&self, answerer: &str, budget: Option<u32>, condition: Condition) -> Option<&Row> {
+    /// The replies to typed questions of one compactor under one condition.
+    pub(crate) fn row(&self, answerer: &str, budget: Option<Share>, condition: Condition) -> Option<&Row> {
         let same = |group: &Group| {
             group.answerer == answerer
                 && group.budget == budget
                 && group.condition == condition
-                && !group.plain
+                && group.wording == Wording::Typed
         };
         self.tallies.rows.iter().find(|(group, _)| same(group)).map(|(_, row)| row)
     }
@@ -154,7 +157,7 @@ impl Scores {
         out.push_str("| condition | questions | exact, F1–F7 | exact, all | silent errors | transcripts with one | twins refused or corrected | true absences withheld | not understood | answer, mean ms |\n");
         out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
         for (group, row) in self.tallies.rows.iter().filter(|(group, _)| is_asked(group)) {
-            let put = if group.plain { ", plain words" } else { "" };
+            let put = group.wording.words();
             push(
                 out,
                 &format!(
@@ -177,7 +180,7 @@ impl Scores {
         }
         out.push_str("\n| condition | citations whose bytes are what is quoted | citations that hold gold | gold that is cited | refusals that were right | refusals where one was due | refusals that say what is missing |\n");
         out.push_str("|---|--:|--:|--:|--:|--:|--:|\n");
-        for (group, row) in self.tallies.rows.iter().filter(|(group, _)| is_asked(group) && !group.plain) {
+        for (group, row) in self.tallies.rows.iter().filter(|(group, _)| is_typed(group)) {
             push(
                 out,
                 &format!(
@@ -204,7 +207,7 @@ impl Scores {
             .filter(|(group, _)| is_asked(group) && !group.condition.is_loss())
             .collect();
         for (group, _) in &groups {
-            let put = if group.plain { ", plain words" } else { "" };
+            let put = group.wording.words();
             push_str(out, &format!(" {}{put} |", name(group.condition.words(), group.budget)));
         }
         push_str(out, &format!("\n|---|{}\n", "--:|".repeat(groups.len())));
@@ -227,7 +230,7 @@ impl Scores {
     }
 
     fn stratum(&self, title: &str, of: fn(&Row) -> &BTreeMap<String, Rate>, out: &mut String) {
-        let own = |group: &Group| !group.condition.is_loss() && !group.plain;
+        let own = |group: &Group| !group.condition.is_loss() && group.wording == Wording::Typed;
         let rows: Vec<&(Group, Row)> = self.tallies.rows.iter().filter(|(group, _)| own(group)).collect();
         let columns: BTreeSet<&String> = rows.iter().flat_map(|(_, row)| of(row).keys()).collect();
         push(out, &format!("## By {title}: exact answers\n"));
@@ -275,7 +278,7 @@ impl Scores {
     }
 
     fn costs(&self, out: &mut String) {
-        out.push_str("## Cost\n\n| compactor | compactions | median, p95, longest, ms | ms per 100,000 tokens | store / transcript, bytes | invented literals per 1,000 tokens written | omitted calls told exactly |\n|---|--:|--:|--:|--:|--:|--:|\n");
+        out.push_str("## Cost\n\n| compactor | compactions | median, p95, longest, ms | ms per 100,000 tokens | peak memory, MiB | store / transcript, bytes | invented literals per 1,000 tokens written | omitted calls told exactly |\n|---|--:|--:|--:|--:|--:|--:|--:|\n");
         for (answerer, budget, cost) in &self.tallies.costs {
             push(out, &cost_line(&name(answerer, *budget), cost));
         }
@@ -296,12 +299,13 @@ fn cost_line(name: &str, cost: &Cost) -> String {
     let (median, late, longest) = cost.micros;
     let ratio = |rate: &Rate| if rate.of == 0 { "–".to_owned() } else { format!("{:.2}", rate.share()) };
     format!(
-        "| {name} | {} | {}, {}, {} | {} | {} | {} | {} |",
+        "| {name} | {} | {}, {}, {} | {} | {} | {} | {} | {} |",
         cost.compactions,
         ms(median),
         ms(late),
         ms(longest),
         ms(cost.micros_per_100k),
+        cost.peak_kib.map_or_else(|| "–".to_owned(), |kib| thousands(kib / 1_024)),
         ratio(&cost.store),
         ratio(&cost.fabricated),
         if cost.honest.of == 0 {
@@ -313,7 +317,11 @@ fn cost_line(name: &str, cost: &Cost) -> String {
 }
 
 fn is_asked(group: &Group) -> bool {
-    group.answerer == "strongroom" && group.condition != Condition::Context
+    group.answerer == product::NAME && group.condition != Condition::Context
+}
+
+fn is_typed(group: &Group) -> bool {
+    is_asked(group) && group.wording == Wording::Typed
 }
 
 /// The share, or of nothing seen what it is below at 95 in 100.
@@ -326,7 +334,8 @@ fn bound(rate: &Rate) -> String {
     }
 }
 
-fn push(out: &mut String, line: &str) {
+/// Appends a line.
+pub(crate) fn push(out: &mut String, line: &str) {
     push_str(out, line);
     out.push('\n');
 }
@@ -346,101 +355,6 @@ const READING: &str = "## How to read this
 - A kept share of tokens is that of the messages a compactor was given; for what retrieval costs add the tokens per answer, times the questions.
 - `docs/benchmark-protocol.md` tells how another compactor is measured.
 ";
-
-/// A point of the plot.
-struct Point {
-    x: f64,
-    y: f64,
-    fill: &'static str,
-    label: String,
-}
-
-/// The plot as SVG: exact answers against tokens kept.
-pub fn plot(scores: &Scores) -> String {
-    const WIDTH: f64 = 760.0;
-    const HEIGHT: f64 = 440.0;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n"
-    );
-    axes(&mut out);
-    let mut labels: Vec<(f64, f64)> = Vec::new();
-    for point in points(scores) {
-        label(&point, &mut labels, &mut out);
-    }
-    out.push_str("</svg>\n");
-    out
-}
-
-/// Where a share of tokens stands; small shares are told apart.
-fn across(kept: f64) -> f64 {
-    60.0 + kept.clamp(0.0, 1.0).sqrt() * 640.0
-}
-
-/// Where a share of exact answers stands.
-fn up(exact: f64) -> f64 {
-    390.0 - exact * 350.0
-}
-
-fn axes(out: &mut String) {
-    for tick in [0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0] {
-        let x = across(tick);
-        let share = tick * 100.0;
-        push(
-            out,
-            &format!(
-                "<line x1=\"{x:.1}\" y1=\"390\" x2=\"{x:.1}\" y2=\"40\" stroke=\"#eee\"/><text x=\"{x:.1}\" y=\"406\" text-anchor=\"middle\">{share:.0} %</text>"
-            ),
-        );
-    }
-    for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let y = up(tick);
-        let (share, base) = (tick * 100.0, y + 4.0);
-        push(
-            out,
-            &format!(
-                "<line x1=\"60\" y1=\"{y:.1}\" x2=\"700\" y2=\"{y:.1}\" stroke=\"#eee\"/><text x=\"52\" y=\"{base:.1}\" text-anchor=\"end\">{share:.0} %</text>"
-            ),
-        );
-    }
-    out.push_str("<text x=\"380\" y=\"430\" text-anchor=\"middle\">tokens kept</text>\n<text x=\"60\" y=\"24\" font-weight=\"bold\">Exact answers against tokens kept (filled: with retrieval)</text>\n");
-}
-
-/// The points, highest first, so that labels can be moved down where they meet.
-fn points(scores: &Scores) -> Vec<Point> {
-    let mut found = Vec::new();
-    for (answerer, budget, cost) in &scores.tallies.costs {
-        for (condition, fill) in [(Condition::Context, "white"), (Condition::Retrieval, "#0a6")] {
-            let row = scores.row(answerer, *budget, condition).filter(|row| row.exact.of > 0);
-            found.extend(row.map(|row| Point {
-                x: across(cost.kept.share()),
-                y: up(row.exact.share()),
-                fill,
-                label: name(answerer, *budget).replace('&', "&amp;").replace('<', "&lt;"),
-            }));
-        }
-    }
-    found.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
-    found
-}
-
-/// Draws a point with its label, below those that stand there already.
-fn label(point: &Point, labels: &mut Vec<(f64, f64)>, out: &mut String) {
-    const LINE: f64 = 14.0;
-    const WIDTH: f64 = 190.0;
-    let Point { x, y, fill, label } = point;
-    let (anchor, start) = if *x > 480.0 { ("end", x - 9.0) } else { ("start", x + 9.0) };
-    let mut line = y + 4.0;
-    while labels.iter().any(|(other, at)| (other - start).abs() < WIDTH && (at - line).abs() < LINE) {
-        line += LINE;
-    }
-    labels.push((start, line));
-    push(
-        out,
-        &format!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{fill}\" stroke=\"#0a6\"/><text x=\"{start:.1}\" y=\"{line:.1}\" text-anchor=\"{anchor}\">{label}</text>"
-        ),
-    );
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::{Baseline, literals_in, size};
+use crate::budget::Share;
 use crate::corpus::by_transcript;
 use crate::decay::Decay;
 use crate::literal::Reader;
@@ -30,8 +31,8 @@ pub struct Compaction {
     pub project: String,
     /// Who compacted.
     pub answerer: String,
-    /// The budget, in percent; none where the compactor knows none.
-    pub budget: Option<u32>,
+    /// The budget; none where the compactor knows none.
+    pub budget: Option<Share>,
     /// Tokens of the messages before.
     pub tokens_before: u64,
     /// Tokens of the messages after.
@@ -49,6 +50,9 @@ pub struct Compaction {
     /// Where the compactor says how many calls are left out: that number, and the true one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<(u64, u64)>,
+    /// The most memory that a command of its own held to compact the messages, in KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_kib: Option<u64>,
 }
 
 /// A line of a file of replies.
@@ -73,14 +77,16 @@ pub enum Line {
 pub struct Plan {
     /// Under which conditions Strongroom answers.
     pub conditions: Vec<Condition>,
-    /// Budgets in percent of the tokens before.
-    pub budgets: Vec<u32>,
+    /// Budgets, of the tokens before.
+    pub budgets: Vec<Share>,
     /// Whether plain phrasings are put as well.
     pub plain: bool,
     /// At most so many questions are put in plain words, and as many where evidence is gone, of one transcript.
     pub most: usize,
     /// Whether baselines are run.
     pub baselines: bool,
+    /// The program whose `compactor NAME` speaks the protocol for what is built in: its memory is measured that way.
+    pub memory: Option<PathBuf>,
     /// A compactor to be measured.
     pub measured: Option<Measured>,
 }
@@ -168,7 +174,7 @@ impl<'a> One<'a> {
         &mut self,
         ready: strongroom::Result<Ready>,
         condition: Condition,
-        had: Option<(u32, &[u8])>,
+        had: Option<(Share, &[u8])>,
         questions: Vec<&'a Question>,
     ) -> io::Result<()> {
         let (budget, had) = had.unzip();
@@ -202,7 +208,7 @@ impl<'a> One<'a> {
     }
 
     /// Compacts with Strongroom and asks under every condition that follows a compaction.
-    fn compacted(&mut self, before: &[Message], budget: u32) -> io::Result<()> {
+    fn compacted(&mut self, before: &[Message], budget: Share) -> io::Result<()> {
         let after: Vec<Condition> = self
             .plan
             .conditions
@@ -215,8 +221,9 @@ impl<'a> One<'a> {
         }
         let dir = tempfile::tempdir()?;
         let (name, format) = (self.session.name.clone(), self.session.format.word());
-        let shortened = product::store(dir.path())
-            .and_then(|store| product::shorten(&name, self.session.bytes.clone(), format, &store, budget));
+        let shortened = product::store(dir.path()).and_then(|store| {
+            product::shorten(&name, self.session.bytes.clone(), format, &store, product::budget(budget))
+        });
         let shortened = match shortened {
             Ok(shortened) => shortened,
             Err(error) => {
@@ -226,16 +233,17 @@ impl<'a> One<'a> {
         };
         let context = loss::context(self.session, &shortened.bytes);
         let left = loss::messages_of(&context);
+        let peak_kib = self.peak(product::NAME, before, budget.of(size(before)));
         self.note(
             before,
             &left,
-            "strongroom",
-            &Cost { budget: Some(budget), micros: micros(shortened.time), store: Some(dir.path()) },
+            product::NAME,
+            &Cost { budget: Some(budget), micros: micros(shortened.time), store: Some(dir.path()), peak_kib },
         )?;
         for condition in after {
             if condition == Condition::Context {
                 let reader = Reader::new(before, &left);
-                self.read(&reader, "strongroom", Some(budget))?;
+                self.read(&reader, product::NAME, Some(budget))?;
                 continue;
             }
             let other = tempfile::tempdir()?;
@@ -244,6 +252,14 @@ impl<'a> One<'a> {
             self.ask(ready, condition, Some((budget, &context)), self.questions.to_vec())?;
         }
         Ok(())
+    }
+
+    /// The memory that a built-in compactor takes in a process of its own.
+    fn peak(&self, name: &str, before: &[Message], allowed: u64) -> Option<u64> {
+        let program = self.plan.memory.as_ref()?;
+        let dir = tempfile::tempdir().ok()?;
+        let command = format!("exec '{}' compactor '{name}'", program.display());
+        protocol::compact(&command, dir.path(), before, allowed).ok().map(|own| own.peak_kib)
     }
 
     /// Writes down what a compaction cost and what it invented.
@@ -268,12 +284,13 @@ impl<'a> One<'a> {
             written_tokens: written,
             fabricated,
             left_out: left_out(self.session, after),
+            peak_kib: cost.peak_kib,
         };
         self.line(&Line::Compaction(compaction))
     }
 
     /// Lets the literal reader answer what it can.
-    fn read(&mut self, reader: &Reader, answerer: &str, budget: Option<u32>) -> io::Result<()> {
+    fn read(&mut self, reader: &Reader, answerer: &str, budget: Option<Share>) -> io::Result<()> {
         for question in self.questions.iter().filter(|own| own.role == Role::Asked) {
             if let Some(found) = reader.finds(question) {
                 let verdict = if found { Verdict::Supported } else { Verdict::Insufficient };
@@ -286,12 +303,18 @@ impl<'a> One<'a> {
     fn baselines(&mut self, before: &[Message]) -> io::Result<()> {
         let whole = size(before);
         for baseline in Baseline::ALL {
-            let budgets = if baseline.has_budget() { self.plan.budgets.clone() } else { vec![0] };
+            let budgets: Vec<Option<Share>> = if baseline.has_budget() {
+                self.plan.budgets.iter().copied().map(Some).collect()
+            } else {
+                vec![None]
+            };
             for budget in budgets {
+                let allowed = budget.map_or(0, |budget| budget.of(whole));
                 let start = Instant::now();
-                let after = baseline.compact(before, whole.saturating_mul(u64::from(budget)) / 100);
-                let budget = baseline.has_budget().then_some(budget);
-                let cost = Cost { budget, micros: micros(start.elapsed()), store: None };
+                let after = baseline.compact(before, allowed);
+                let micros = micros(start.elapsed());
+                let peak_kib = self.peak(baseline.name(), before, allowed);
+                let cost = Cost { budget, micros, store: None, peak_kib };
                 self.note(before, &after, baseline.name(), &cost)?;
                 self.read(&Reader::new(before, &after), baseline.name(), budget)?;
             }
@@ -300,8 +323,8 @@ impl<'a> One<'a> {
     }
 
     /// A compactor behind a command.
-    fn measured(&mut self, before: &[Message], own: &Measured, budget: u32) -> io::Result<()> {
-        let allowed = size(before).saturating_mul(u64::from(budget)) / 100;
+    fn measured(&mut self, before: &[Message], own: &Measured, budget: Share) -> io::Result<()> {
+        let allowed = budget.of(size(before));
         let dir = tempfile::tempdir()?;
         let start = Instant::now();
         let after = match protocol::compact(&own.compact, dir.path(), before, allowed) {
@@ -312,7 +335,9 @@ impl<'a> One<'a> {
             }
         };
         let store = own.answer.is_some().then_some(dir.path());
-        let cost = Cost { budget: Some(budget), micros: micros(start.elapsed()), store };
+        let micros_taken = micros(start.elapsed());
+        let (after, peak_kib) = (after.messages, Some(after.peak_kib));
+        let cost = Cost { budget: Some(budget), micros: micros_taken, store, peak_kib };
         self.note(before, &after, &own.name, &cost)?;
         self.read(&Reader::new(before, &after), &own.name, Some(budget))?;
         let Some(command) = &own.answer else { return Ok(()) };
@@ -351,7 +376,7 @@ impl<'a> One<'a> {
         let text = self.session.text_of(last);
         let before = messages::until(self.session, last.record);
         let after = [Message::new("user", text.clone())];
-        self.note(&before, &after, NAME, &Cost { budget: None, micros: 0, store: None })?;
+        self.note(&before, &after, NAME, &Cost { budget: None, micros: 0, store: None, peak_kib: None })?;
         let reader = Reader::of_text(&text);
         for question in old {
             if let Some(found) = reader.finds(question) {
@@ -395,12 +420,13 @@ fn checked(mut reply: Reply, question: &Question, file: &[u8]) -> Reply {
 
 /// What a compaction cost.
 struct Cost<'a> {
-    budget: Option<u32>,
+    budget: Option<Share>,
     micros: u64,
     store: Option<&'a Path>,
+    peak_kib: Option<u64>,
 }
 
-fn literal(question: &Question, answerer: &str, budget: Option<u32>, verdict: Verdict) -> Reply {
+fn literal(question: &Question, answerer: &str, budget: Option<Share>, verdict: Verdict) -> Reply {
     Reply {
         budget,
         condition: Condition::Context,

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Share;
 use crate::decay::Decay;
 use crate::question::{Expect, Family, Question, Role};
-use crate::reply::{Condition, Put, Reply};
+use crate::reply::{Condition, Reply, Wording};
 use crate::run::Compaction;
 use crate::score::{Mark, Scored};
 use crate::seed::Seed;
@@ -19,12 +20,12 @@ const DRAWS: usize = 1_000;
 pub struct Group {
     /// Who answered.
     pub answerer: String,
-    /// The budget, in percent.
-    pub budget: Option<u32>,
+    /// The budget.
+    pub budget: Option<Share>,
     /// What the answerer had.
     pub condition: Condition,
-    /// Whether questions were put in plain words.
-    pub plain: bool,
+    /// The words in which questions were put.
+    pub wording: Wording,
 }
 
 /// A share of replies, with the interval that holds 95 of 100 draws over projects.
@@ -108,6 +109,9 @@ pub struct Cost {
     pub fabricated: Rate,
     /// Compactions whose number of calls left out is the true one, of those that name one.
     pub honest: Rate,
+    /// The most memory that a command of its own held to compact, in KiB; `None` where that was not measured.
+    #[serde(default)]
+    pub peak_kib: Option<u64>,
 }
 
 /// All tallies.
@@ -116,7 +120,7 @@ pub struct Tallies {
     /// Rows by group.
     pub rows: Vec<(Group, Row)>,
     /// Costs by compactor and budget.
-    pub costs: Vec<(String, Option<u32>, Cost)>,
+    pub costs: Vec<(String, Option<Share>, Cost)>,
     /// What is left of the beginning, by compactor and number of compactions.
     #[serde(default)]
     pub decays: Vec<(String, usize, Left)>,
@@ -312,7 +316,7 @@ impl Tally {
 #[derive(Debug, Default)]
 pub struct Tallying {
     rows: BTreeMap<Group, Tally>,
-    costs: BTreeMap<(String, Option<u32>), Vec<Compaction>>,
+    costs: BTreeMap<(String, Option<Share>), Vec<Compaction>>,
     decays: BTreeMap<(String, usize), (Trials, Left)>,
     peak_kib: u64,
 }
@@ -325,7 +329,7 @@ impl Tallying {
             answerer: reply.answerer.clone(),
             budget: reply.budget,
             condition: reply.condition,
-            plain: reply.put != Put::Typed,
+            wording: reply.put.wording(),
         };
         self.rows.entry(group).or_default().add(marked);
     }
@@ -386,6 +390,7 @@ fn cost(all: &[Compaction]) -> Cost {
         store: store.rate(),
         fabricated: fabricated.rate(),
         honest: honest.rate(),
+        peak_kib: all.iter().filter_map(|own| own.peak_kib).max(),
     }
 }
 

@@ -66,6 +66,8 @@ pub fn of_message(text: &str) -> Tokens {
 pub enum Budget {
     /// A share of what the agent would send now, in percent.
     Percent(u64),
+    /// A share of what the agent would send now, in thousandths.
+    PerMille(u64),
     /// A number of tokens.
     Tokens(Tokens),
 }
@@ -75,6 +77,7 @@ impl Budget {
     pub fn of(self, whole: Tokens) -> Tokens {
         match self {
             Self::Percent(percent) => Tokens(whole.0.saturating_mul(percent) / 100),
+            Self::PerMille(share) => Tokens(whole.0.saturating_mul(share) / 1_000),
             Self::Tokens(tokens) => tokens,
         }
     }
@@ -91,6 +94,14 @@ impl std::str::FromStr for Budget {
         };
         let number = |digits: &str| digits.trim().replace('_', "").parse::<u64>().map_err(|_| malformed());
         if let Some(percent) = text.strip_suffix('%') {
+            if let Some((whole, tenth)) = percent.split_once('.') {
+                return match (number(whole)?, number(tenth)?) {
+                    (whole @ 0..100, tenth @ 0..10) if tenth + whole > 0 => {
+                        Ok(Self::PerMille(whole * 10 + tenth))
+                    }
+                    _ => Err(malformed()),
+                };
+            }
             return match number(percent)? {
                 percent @ 1..=100 => Ok(Self::Percent(percent)),
                 _ => Err(malformed()),
@@ -123,7 +134,8 @@ mod tests {
         assert_eq!("30k".parse::<Budget>().unwrap(), Budget::Tokens(Tokens(30_000)));
         assert_eq!("1_500".parse::<Budget>().unwrap().of(Tokens(9)), Tokens(1_500));
         assert_eq!(Budget::Percent(20).of(Tokens(1_001)), Tokens(200));
-        for bad in ["", "0", "0k", "0%", "101%", "-3", "many"] {
+        assert_eq!("3.2%".parse::<Budget>().unwrap().of(Tokens(1_000)), Tokens(32));
+        for bad in ["3.25%", "0.0%", "100.1%", "3.%", "", "0", "0k", "0%", "101%", "-3", "many"] {
             assert!(bad.parse::<Budget>().is_err(), "{bad}");
         }
     }

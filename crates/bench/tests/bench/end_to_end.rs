@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use strongroom_bench::budget::Share;
 use strongroom_bench::corpus::{self, Disclosure, Making};
 use strongroom_bench::judge::judge;
+use strongroom_bench::plot::plot;
 use strongroom_bench::protocol::Measured;
 use strongroom_bench::question::{Expect, Question, Role};
 use strongroom_bench::reply::Condition;
-use strongroom_bench::report::{Made, plot};
+use strongroom_bench::report::Made;
 use strongroom_bench::run::{Plan, run};
 use strongroom_bench::{read, seed};
 
@@ -75,10 +77,11 @@ fn a_run_on_the_examples_has_no_silent_error() {
     let dir = tempfile::tempdir().unwrap();
     let plan = Plan {
         conditions: vec![Condition::Full, Condition::Context, Condition::Retrieval],
-        budgets: vec![30],
+        budgets: vec![Share::percent(30)],
         plain: false,
         most: usize::MAX,
         baselines: true,
+        memory: None,
         measured: Some(Measured { name: "echo".into(), compact: "cat".into(), answer: None }),
     };
     let mut replies = Vec::new();
