@@ -124,6 +124,9 @@ pub fn make(root: &Path, making: &Making<'_>, out: &mut dyn Write) -> io::Result
 pub fn about(session: &Session, making: &Making<'_>) -> Vec<Question> {
     let mut found = family::questions(session, making.seed, making.per_family);
     found.extend(variant::questions(session, making.seed));
+    // Two questions can have the same twin.
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|question| seen.insert(question.id.clone()));
     found
 }
 

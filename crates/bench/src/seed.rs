@@ -2,8 +2,11 @@
 
 use sha2::{Digest as _, Sha256};
 
-/// The version of the generator. Questions of two versions are not comparable.
-pub const GENERATOR: &str = "1";
+/// The version of the generator.
+pub const GENERATOR: &str = "1.1";
+
+/// The version of its choices: what generators of one such version both make, they make alike.
+const CHOICES: &str = "1";
 
 /// A seed, from which named seeds are made, so that a new family changes no question of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +15,7 @@ pub struct Seed(String);
 impl Seed {
     /// The seed of one transcript.
     pub fn new(transcript: &str, seed: &str) -> Self {
-        Self(hex(&format!("{GENERATOR}:{transcript}:{seed}")))
+        Self(hex(&format!("{CHOICES}:{transcript}:{seed}")))
     }
 
     /// The seed named `name`: the SHA-256 of `seed:name`.

@@ -94,6 +94,11 @@ fn cleared(ground: &Ground<'_>) -> Option<(Vec<Edit>, Pair)> {
     calls.into_iter().find_map(|call| {
         let (leaf, part) = ground.fragment(call)?;
         let piece = ground.session.text(leaf).get(part)?.to_owned();
+        // Where a call returned nothing, nothing is lost when what stands beside it goes.
+        let returned = ground.session.event(call.result?)?;
+        if returned.leaves.iter().all(|&leaf| ground.session.text(leaf).trim().is_empty()) {
+            return None;
+        }
         let strings = ground.session.strings_of_result(call.at, call.result?);
         let mut edits = Vec::new();
         for at in strings {

@@ -3,7 +3,9 @@
 use crate::session::Speaker;
 
 /// How messages begin that a harness writes in the user's name.
-const BEGINNINGS: [&str; 12] = [
+const BEGINNINGS: [&str; 14] = [
+    "Here's a running example of how to perform a task",
+    "EXECUTION RESULT of [",
     "<",
     "Caveat:",
     "[Request interrupted",
