@@ -146,7 +146,7 @@ fn axes(out: &mut String) {
             ),
         );
     }
-    let (middle, under, half) = ((LEFT + RIGHT) / 2.0, BOTTOM + 40.0, (TOP + BOTTOM) / 2.0);
+    let (middle, under, half) = (f64::midpoint(LEFT, RIGHT), BOTTOM + 40.0, f64::midpoint(TOP, BOTTOM));
     push(
         out,
         &format!(

@@ -89,14 +89,14 @@ impl Marks {
     fn of(own: &CompactArgs) -> Result<Self> {
         let window = match own.window {
             Some(Budget::Tokens(window)) => Some(window),
-            Some(Budget::Percent(_)) => {
+            Some(Budget::Percent(_) | Budget::PerMille(_)) => {
                 return Err(Error::invalid_input("--window is a number of tokens like 200k"));
             }
             None => None,
         };
         let low = window.map_or(own.budget, |window| Budget::Tokens(own.budget.of(window)));
         let high = match (own.above, window) {
-            (Some(Budget::Percent(_)), None) => {
+            (Some(Budget::Percent(_) | Budget::PerMille(_)), None) => {
                 return Err(Error::invalid_input(
                     "--above as a share is one of the context window: say it with --window, like --window 200k",
                 ));
