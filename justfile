@@ -42,7 +42,7 @@ bench dir out="target/bench":
     mkdir -p {{out}}
     cargo build --release -p strongroom-bench
     target/release/evidence-bench gen {{dir}} --out {{out}}/questions.jsonl
-    target/release/evidence-bench run {{dir}} --questions {{out}}/questions.jsonl --out {{out}}/replies.jsonl --plain --baselines
+    target/release/evidence-bench run {{dir}} --questions {{out}}/questions.jsonl --out {{out}}/replies.jsonl --plain --baselines --memory
     target/release/evidence-bench score {{dir}} --questions {{out}}/questions.jsonl --replies {{out}}/replies.jsonl --out {{out}}/scores.json --faults {{out}}/faults.jsonl
     target/release/evidence-bench report --scores {{out}}/scores.json --date "$(date -u +%F)" --machine "$(nproc) cores of $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)" --commit "$(git rev-parse --short HEAD)"
 

@@ -16,7 +16,8 @@ use crate::read;
 use crate::reply::Condition;
 use crate::session::{Format, Kind, Session};
 
-/// The transcript with every line blank but those that hold gold, and the other halves of their calls.
+/// The transcript with every line blank but those that hold gold, and the other halves of their calls. Blank lines are as
+/// long as they were, so that what is left stands where it stood.
 pub(crate) fn oracle(session: &Session, questions: &[&Question]) -> Vec<u8> {
     let gold: BTreeSet<u32> = questions.iter().flat_map(|own| &own.gold).map(|gold| gold.record).collect();
     let id = |kind: &Kind| match kind {
@@ -27,12 +28,12 @@ pub(crate) fn oracle(session: &Session, questions: &[&Question]) -> Vec<u8> {
     let pairs: BTreeSet<String> = held.filter_map(|event| id(&event.kind)).collect();
     let halves = session.events.iter().filter(|event| id(&event.kind).is_some_and(|id| pairs.contains(&id)));
     let kept: BTreeSet<u32> = gold.iter().copied().chain(halves.map(|event| event.record)).collect();
-    let mut bytes = Vec::new();
+    let mut bytes = session.bytes.clone();
     for (at, range) in session.records.iter().enumerate() {
-        if u32::try_from(at + 1).is_ok_and(|no| kept.contains(&no)) {
-            bytes.extend_from_slice(session.bytes.get(range.clone()).unwrap_or_default());
+        let gone = !u32::try_from(at + 1).is_ok_and(|no| kept.contains(&no));
+        if let Some(line) = bytes.get_mut(range.clone()).filter(|_| gone) {
+            line.fill(b' ');
         }
-        bytes.push(b'\n');
     }
     bytes
 }

@@ -11,7 +11,7 @@ use strongroom_bench::corpus::{self, Disclosure, Making};
 use strongroom_bench::decay::decay;
 use strongroom_bench::judge::judge;
 use strongroom_bench::plot::plot;
-use strongroom_bench::protocol::Measured;
+use strongroom_bench::protocol::{Launcher, Measured, launch};
 use strongroom_bench::read;
 use strongroom_bench::reply::Condition;
 use strongroom_bench::report::{Made, Scores};
@@ -74,7 +74,7 @@ enum Task {
         /// Runs the baselines as well.
         #[arg(long)]
         baselines: bool,
-        /// Compacts everything once more in processes of their own, to measure their memory.
+        /// Measures memory; what is built in is compacted once more for that, in processes of their own.
         #[arg(long)]
         memory: bool,
         /// Measures a compactor: its name.
@@ -126,6 +126,13 @@ enum Task {
         /// Its name in tables.
         name: String,
     },
+    /// Runs a command and notes how much memory it held.
+    Launch {
+        /// Where that goes, in KiB.
+        note: PathBuf,
+        /// The command.
+        command: String,
+    },
     /// Writes the report and its plot.
     Report(ReportArgs),
 }
@@ -147,6 +154,9 @@ struct ReportArgs {
     /// The commit.
     #[arg(long, default_value = "unnamed")]
     commit: String,
+    /// What else is to be known of the run.
+    #[arg(long, default_value = "")]
+    note: String,
 }
 
 const CONDITIONS: [(&str, Condition); 7] = [
@@ -186,7 +196,7 @@ fn main() -> io::Result<()> {
         } => {
             let conditions = conditions.iter().map(|word| condition(word)).collect::<io::Result<_>>()?;
             let measured = name.zip(command).map(|(name, compact)| Measured { name, compact, answer });
-            let memory = memory.then(std::env::current_exe).transpose()?;
+            let memory = memory.then(std::env::current_exe).transpose()?.map(Launcher);
             let plan = Plan { conditions, budgets, plain, most, baselines, memory, measured };
             let (_, questions) = corpus::questions(&questions)?;
             let mut out = corpus::writer(&out)?;
@@ -226,6 +236,10 @@ fn main() -> io::Result<()> {
             io::stdin().lock().read_to_end(&mut input)?;
             io::stdout().lock().write_all(&compactor(&name, &input, &dir)?)
         }
+        Task::Launch { note, command } => match launch(&note, &command)? {
+            status if status.success() => Ok(()),
+            status => Err(io::Error::other(format!("{command} ended with {status}"))),
+        },
         Task::Report(args) => report(&args),
     }
 }
@@ -257,6 +271,7 @@ fn report(args: &ReportArgs) -> io::Result<()> {
         machine: args.machine.clone(),
         commit: args.commit.clone(),
         plot: plot_name,
+        note: args.note.clone(),
     };
     fs::write(&args.out, scores.markdown(&made))?;
     fs::write(svg, plot(&scores))

@@ -39,11 +39,17 @@ pub struct Made {
     pub commit: String,
     /// The name of the plot's file beside the report.
     pub plot: String,
+    /// What else is to be known of the run, as a paragraph; may be empty.
+    pub note: String,
 }
 
-/// A share in percent.
+/// A share in percent; nothing but all of them is 100.
 fn percent(rate: &Rate) -> String {
-    if rate.of == 0 { "–".to_owned() } else { format!("{:.1} %", rate.share() * 100.0) }
+    match rate.share() * 100.0 {
+        _ if rate.of == 0 => "–".to_owned(),
+        share if rate.hits < rate.of => format!("{:.1} %", share.min(99.9)),
+        share => format!("{share:.1} %"),
+    }
 }
 
 /// A share in percent with its interval.
@@ -118,6 +124,9 @@ impl Scores {
                 header.corpus_sha256
             ),
         );
+        if !made.note.is_empty() {
+            push(out, &format!("{}\n", made.note));
+        }
         push(out, &format!("![Exact answers against tokens kept]({})\n", made.plot));
     }
 
@@ -366,6 +375,13 @@ mod tests {
         assert_eq!(thousands(1_234), "1,234");
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(123_456), "123,456");
+    }
+
+    #[test]
+    fn only_all_of_them_are_a_hundred_percent() {
+        assert_eq!(percent(&Rate { hits: 9_999, of: 10_000, ..Rate::default() }), "99.9 %");
+        assert_eq!(percent(&Rate { hits: 10_000, of: 10_000, ..Rate::default() }), "100.0 %");
+        assert_eq!(percent(&Rate::default()), "–");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::decay::Decay;
 use crate::literal::Reader;
 use crate::messages::{self, Message};
 use crate::product::{self, Asking, Ready};
-use crate::protocol::{Answered, Measured};
+use crate::protocol::{Answered, Launcher, Measured};
 use crate::question::{Expect, Gold, Question, Role};
 use crate::reply::{Condition, Put, Reply, Verdict, micros};
 use crate::seed::Seed;
@@ -85,8 +85,8 @@ pub struct Plan {
     pub most: usize,
     /// Whether baselines are run.
     pub baselines: bool,
-    /// The program whose `compactor NAME` speaks the protocol for what is built in: its memory is measured that way.
-    pub memory: Option<PathBuf>,
+    /// The program that measures memory; its `compactor NAME` speaks the protocol for what is built in.
+    pub memory: Option<Launcher>,
     /// A compactor to be measured.
     pub measured: Option<Measured>,
 }
@@ -256,10 +256,10 @@ impl<'a> One<'a> {
 
     /// The memory that a built-in compactor takes in a process of its own.
     fn peak(&self, name: &str, before: &[Message], allowed: u64) -> Option<u64> {
-        let program = self.plan.memory.as_ref()?;
+        let launcher = self.plan.memory.as_ref()?;
         let dir = tempfile::tempdir().ok()?;
-        let command = format!("exec '{}' compactor '{name}'", program.display());
-        protocol::compact(&command, dir.path(), before, allowed).ok().map(|own| own.peak_kib)
+        let command = format!("exec '{}' compactor '{name}'", launcher.0.display());
+        protocol::compact(&command, dir.path(), (before, allowed), Some(launcher)).ok()?.peak_kib
     }
 
     /// Writes down what a compaction cost and what it invented.
@@ -327,16 +327,17 @@ impl<'a> One<'a> {
         let allowed = budget.of(size(before));
         let dir = tempfile::tempdir()?;
         let start = Instant::now();
-        let after = match protocol::compact(&own.compact, dir.path(), before, allowed) {
-            Ok(after) => after,
-            Err(error) => {
-                (self.tell)(&format!("{}: {}: {error}", self.session.name, own.name));
-                return Ok(());
-            }
-        };
+        let after =
+            match protocol::compact(&own.compact, dir.path(), (before, allowed), self.plan.memory.as_ref()) {
+                Ok(after) => after,
+                Err(error) => {
+                    (self.tell)(&format!("{}: {}: {error}", self.session.name, own.name));
+                    return Ok(());
+                }
+            };
         let store = own.answer.is_some().then_some(dir.path());
         let micros_taken = micros(start.elapsed());
-        let (after, peak_kib) = (after.messages, Some(after.peak_kib));
+        let (after, peak_kib) = (after.messages, after.peak_kib);
         let cost = Cost { budget: Some(budget), micros: micros_taken, store, peak_kib };
         self.note(before, &after, &own.name, &cost)?;
         self.read(&Reader::new(before, &after), &own.name, Some(budget))?;
