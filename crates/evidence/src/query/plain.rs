@@ -48,7 +48,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             r"\b(?:between|from) {RECORD} (?:and|to) (?:(?:line|record|step) )?[L#]?(\d+)\b"
         )),
         record: compile(&format!(
-            r"\b(in|at|on|of|after|before|since|from|until|up to|show(?: me)?) (?:{RECORD}|L(\d+))(?:\s|$)"
+            r"\b(as of|in|at|on|of|after|before|since|from|until|up to|show(?: me)?) (?:{RECORD}|L(\d+))(?:\s|$)"
         )),
         order: compile(r" (before|after) "),
         pronoun: compile(r"\b(?:it|them|that|this)\b"),
@@ -226,6 +226,7 @@ fn record_terms(side: &str, number: u64) -> Option<String> {
     Some(match side {
         "after" => format!("from:L{}", number.checked_add(1)?),
         "before" => format!("to:L{}", number.checked_sub(1).filter(|last| *last > 0)?),
+        "as of" => format!("at:L{number}"),
         "since" | "from" => format!("from:L{number}"),
         "until" | "up to" => format!("to:L{number}"),
         _ => format!("from:L{number} to:L{number}"),

@@ -79,6 +79,7 @@ const SLOTS: &[(&str, &str)] = &[
     ("deed", ".+?"),
     ("path", r"\S+"),
     ("name", r"\S+"),
+    ("named", r"[a-zA-Z]+"),
     ("noun", r"\S+"),
     ("np", ".+?"),
     ("of", ".+"),
@@ -90,11 +91,11 @@ const SLOTS: &[(&str, &str)] = &[
 
 /// The shape of a tool's name beside the word "call" or "tool", and alone.
 static TOOL: LazyLock<String> =
-    LazyLock::new(|| format!(r"(?:{TOOLS}|{CAPITAL}|(?-i:[A-Za-z]*[a-z][A-Z]\w*)|[a-z]\w*_\w+|{QUOTED})"));
+    LazyLock::new(|| format!(r"(?:{TOOLS}|{CAPITAL}|(?-i:[A-Za-z]*[a-z][A-Z]\w*)|_?[a-z]\w*_\w+|{QUOTED})"));
 const QUOTED: &str = "[\u{E000}\u{E001}]\\d+";
 /// Tools whose names are common words: only with a capital.
-const CAPITAL: &str = "(?-i:Agent|Skill|Task|Browser|Computer|View|Patch|Replace|Think|Fetch)";
-const TITLE: &str = r"(?:(?-i:Bash|Shell|Read|Write|Edit|MultiEdit|NotebookEdit|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|[A-Za-z]*[a-z][A-Z]\w*)|(?:mcp__|exec_|apply_|read_|write_|update_|str_)\w+)";
+const CAPITAL: &str = "(?-i:Agent|Skill|LSP|Task|Browser|Computer|View|Patch|Replace|Think|Fetch)";
+const TITLE: &str = r"(?:(?-i:Bash|Shell|Read|Write|Edit|MultiEdit|NotebookEdit|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|Skill|Agent|LSP|[A-Za-z]*[a-z][A-Z]\w*)|(?:mcp__|exec_|apply_|read_|write_|update_|str_)\w+)";
 
 /// A call that is spoken of by a text of it.
 const REFERENCE: &str = "(?:running |calling |executing )?{the}{exact}(?:<tool{n}> )?(?:(?:{call}|one) )?(?:of )?{with}?<q{n}>{inargs}";

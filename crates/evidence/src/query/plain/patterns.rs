@@ -130,6 +130,28 @@ const PATTERNS: &[Pattern] = &[
         "list",
         r"calls tool:{tool} arg:{q}",
     ),
+    p(
+        r"{open}{aux}{subj}{adv}{run} (?:anything|something|any tool|a tool) {with}<q>{inargs}",
+        "ever",
+        r"calls arg:{q}",
+    ),
+    p(r"{show}{the}{pick}?{exact}<named> {call} {with}<q>{inargs}", "?", r"calls tool:{named} arg:{q}"),
+    // Calls by the tool and a file.
+    p(
+        r"(?:how many|what (?:is|was) the (?:total )?(?:number|count) of|count (?:all )?(?:of )?(?:the )?) ?<tool> (?:tool )?calls? (?:(?:were|are) (?:there|made) )?(?:(?:that |which )?(?:named?|naming|about|on|for|of|with|to|concern(?:ed|ing)?|touch(?:ed|ing)?) ){the}(?:file )?<path>(?: (?:were|are) there)?",
+        "count",
+        r"calls tool:{tool} path:{path}",
+    ),
+    p(
+        r"(?:how often|how many times) (?:was|were|has|have) {the}(?:<tool> tool|<title>) (?:been )?(?:{run}|applied) (?:on|with|for|about|to) {the}(?:file )?<path>",
+        "count",
+        r"calls tool:{tool} tool:{title} path:{path}",
+    ),
+    p(
+        r"(?:how often|how many times) (?:did|has|have) {subj}{run} {the}(?:<tool> tool|<title>) (?:on|with|for|about) {the}(?:file )?<path>",
+        "count",
+        r"calls tool:{tool} tool:{title} path:{path}",
+    ),
     // Calls by the tool.
     p(
         r"{open}{aux}{subj}{adv}{run} {the}<tool> (?:tool|tool calls?|calls?)(?: calls?)?",
@@ -185,6 +207,26 @@ const PATTERNS: &[Pattern] = &[
         "list",
         "calls tool:{tool}",
     ),
+    p(
+        r"(?:what (?:was|is)|how was|when was|where was) {the}(?:<tool> tool|<title>) (?:used |called |run |invoked )(?:for )?(?:(?P<first>first)|(?P<last>last))",
+        "?",
+        r"calls tool:{tool} tool:{title}",
+    ),
+    p(
+        r"(?:how|where) was {the}(?:<tool> tool|<title>) (?:(?P<first>first)|(?P<last>last)) (?:used|called|run|invoked)",
+        "?",
+        r"calls tool:{tool} tool:{title}",
+    ),
+    p(
+        r"{show}{the}{pick}time (?:that |when )?(?:{the}(?:<tool> tool|<title>) was (?:used|called|run|invoked)|{subj}{run} {the}(?:<tool2> tool|<title2>))",
+        "?",
+        r"calls tool:{tool} tool:{title} tool:{tool2} tool:{title2}",
+    ),
+    p(r"{open}(?:was|were|is|has|have) {the}tool <tool> {adv}(?:been )?{run}", "ever", r"calls tool:{tool}"),
+    p(r"{open}{aux}{subj}{adv}{run} {the}tool <tool>", "ever", r"calls tool:{tool}"),
+    p(r"{open}{aux}{subj}{adv}(?:call(?:ed)?|invoke[d]?) {the}<tool>", "ever", r"calls tool:{tool}"),
+    p(r"{open}(?:was|were|is|has|have) the <named> tool {adv}(?:been )?{run}", "ever", r"calls tool:{named}"),
+    p(r"{open}{aux}{subj}{adv}{run} the <named> tool", "ever", r"calls tool:{named}"),
     p(
         r"(?:which|what) <tool> (?:tool )?calls (?:were (?:made|there|run|issued)|are there|did {subj}(?:make|run|do))",
         "list",
@@ -729,6 +771,26 @@ const PATTERNS: &[Pattern] = &[
         "list",
         r"rules kind:ban {about} at:end",
     ),
+    p(
+        r"(?:did|has) <user> {ever}(?:set|give|given|made?|state[d]?|lay down|laid down|impose[d]?|establish(?:ed)?) {the}(?:standing )?(?:rule|constraint|instruction|restriction|ban) <q>",
+        "list",
+        r"rules by:user {q}",
+    ),
+    p(
+        r"(?:is|was|are|were) there {ever}{the}(?:standing )?(?:rule|constraint|restriction|ban)s? (?:(?:that|which) (?:says?|said|reads?|states?) |saying |reading |with )?<q>",
+        "list",
+        r"rules {q}",
+    ),
+    p(
+        r"(?:which|what) (?:standing )?(?:rules?|constraints?|restrictions?) (?:of|by|from) <user> (?:says?|said|reads?|states?|contains?|mentions?) <q>",
+        "list",
+        r"rules by:user {q}",
+    ),
+    p(
+        r"(?:which|what) (?:standing )?(?:rules?|constraints?|restrictions?) (?:says?|said|reads?|states?|contains?|mentions?) <q>",
+        "list",
+        r"rules {q}",
+    ),
     // Files.
     p(
         r"(?:which|what) (?:changes|edits|modifications|writes) (?:were|have been|did {subj}) ?(?:ma[dk]e|done|do)?(?: (?:to|in|on|under))? {the}(?:file )?<path>",
@@ -807,6 +869,21 @@ const PATTERNS: &[Pattern] = &[
         "list",
         r"files op:written path:{path}",
     ),
+    p(
+        r"(?:which|what) (?:<tool> )?(?:tool )?(?:calls?|commands?) (?:wrote|changed|edited|modified|updated|touched) {the}(?:file )?<path>",
+        "list",
+        r"files op:written path:{path} tool:{tool}",
+    ),
+    p(
+        r"(?:which|what) (?:<tool> )?(?:tool )?(?:calls?|commands?) (?:removed|deleted|erased) {the}(?:file )?<path>",
+        "list",
+        r"files op:deleted path:{path} tool:{tool}",
+    ),
+    p(
+        r"(?:which|what) (?:<tool> )?(?:tool )?(?:calls?|commands?) (?:created|made) {the}(?:file )?<path>",
+        "list",
+        r"files op:created path:{path} tool:{tool}",
+    ),
     // Values.
     p(
         r"(?:which|what) values? (?:did|does|do|has|have|had) {the}(?:setting |parameter |variable |option |key )?<setting> (?:have|had|hold|take|taken|get|got)",
@@ -848,6 +925,12 @@ const PATTERNS: &[Pattern] = &[
         r"values {setting}",
     ),
     p(r"did {the}(?:value of )?<key> {ever}change", "value", r"values {key}"),
+    p(
+        r"what (?:is|was) {the}<setting>(?: now)? according to the (?:last|newest) (?:output|result|record)",
+        "value",
+        r"values {setting}",
+    ),
+    p(r"what did {the}<setting> end up (?:as|at|with|being)", "value", r"values {setting}"),
     // Literals.
     p(
         r"(?:does|did|do) {the}(?:value |literal |string |id |hash |url )?<lit> {ever}(?:occur|appear|exist|turn up|come up|show up)(?: anywhere)?",
@@ -885,6 +968,16 @@ const PATTERNS: &[Pattern] = &[
         "literals kind:id",
     ),
     // Places.
+    p(
+        r"(?:which|what) <tool> (?:tool )?calls? (?:(?:was|were|is|are) (?:made|run|issued|executed|there)|did {subj}(?:make|run|issue))",
+        "place",
+        r"calls tool:{tool}",
+    ),
+    p(
+        r"{show}{the}{exact}(?:arguments?|input|parameters?) (?:of|to|for) {the}(?:<tool> )?(?:tool )?(?:call|command)",
+        "place",
+        r"calls tool:{tool}",
+    ),
     p(
         r"(?:what (?:happened|was done|took place|did {subj}do|is|was|does it say|stands)|show(?: me)?)",
         "place",
@@ -1078,6 +1171,8 @@ fn filled(sentence: &Sentence, slot: &str, text: &str) -> Option<String> {
             Some(SHELL_TOOLS.to_owned())
         }
         "flag" => Some(exact(text)),
+        "named" => (quoted.is_none() && is_name(text) && !QUALITIES.contains(&text.to_lowercase().as_str()))
+            .then(|| safe(text)),
         "tool" | "title" => Some(quoted.map_or_else(
             || safe(text),
             |text| if safe(text) == text { text.to_owned() } else { exact(text) },
@@ -1100,6 +1195,43 @@ fn filled(sentence: &Sentence, slot: &str, text: &str) -> Option<String> {
         _ => quoted.map(exact),
     }
 }
+
+/// Words before "tool" or "call" that tell which one is meant, and name none.
+const QUALITIES: &[&str] = &[
+    "right",
+    "wrong",
+    "same",
+    "other",
+    "best",
+    "worst",
+    "new",
+    "old",
+    "first",
+    "last",
+    "next",
+    "previous",
+    "correct",
+    "proper",
+    "main",
+    "whole",
+    "build",
+    "test",
+    "single",
+    "different",
+    "actual",
+    "real",
+    "only",
+    "second",
+    "third",
+    "failed",
+    "failing",
+    "successful",
+    "phone",
+    "system",
+    "function",
+    "api",
+    "method",
+];
 
 /// Words for any tool that runs shell lines, and how such tools are named.
 const SHELLS: &[&str] = &["shell", "terminal"];
