@@ -9,9 +9,12 @@
 //! read here by hand; they come from the tables of `regex-syntax`, which the pattern's own definition relies on.
 
 mod class;
-mod merge;
+
 mod pieces;
+
 mod table;
+
+mod merge;
 
 use merge::Merger;
 use pieces::Pieces;
