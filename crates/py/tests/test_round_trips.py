@@ -18,7 +18,10 @@ def runs(draw):
     """A run of an agent: the user's words, then calls with results and some words between them."""
     messages = [{"role": "user", "content": draw(TEXT.filter(str.strip))}]
     for number in range(draw(some.integers(1, 6))):
-        call = {"name": draw(some.sampled_from(["read_file", "bash", "search"])), "arguments": json.dumps(draw(ARGUMENTS))}
+        call = {
+            "name": draw(some.sampled_from(["read_file", "bash", "search"])),
+            "arguments": json.dumps(draw(ARGUMENTS)),
+        }
         calls = [{"id": f"call_{number}", "type": "function", "function": call}]
         messages.append({"role": "assistant", "content": draw(some.none() | TEXT), "tool_calls": calls})
         messages.append({"role": "tool", "tool_call_id": f"call_{number}", "content": draw(LONG)})

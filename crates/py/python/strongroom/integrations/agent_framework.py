@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, Optional, Union
 
@@ -122,8 +122,13 @@ class _History:
         return made
 
 
+def _texts(content: Any) -> list[str]:
+    """The texts of a content: a stub may stand as one text where parts stood."""
+    return [content] if isinstance(content, str) else [part["text"] for part in content or []]
+
+
 def _joined(content: Any) -> str:
-    return content if isinstance(content, str) else "\n".join(part["text"] for part in content)
+    return "\n".join(_texts(content))
 
 
 def _of_result(content: Content) -> dict[str, Any]:
@@ -164,9 +169,10 @@ def _changed(message: Message, place: Optional[int], chat: dict[str, Any]) -> Me
     if place is not None:
         contents[place] = _with_result(contents[place], chat["content"])
     else:
-        texts = iter(chat.get("content") or [])
+        texts = iter(_texts(chat.get("content")))
         calls = iter(chat.get("tool_calls") or [])
-        contents = [_with_chat(own, texts, calls) for own in contents]
+        changed = (_with_chat(own, texts, calls) for own in contents)
+        contents = [own for own in changed if own is not None]
     properties = dict(message.additional_properties)
     return Message(
         message.role,
@@ -183,9 +189,12 @@ def _with_result(content: Content, text: str) -> Content:
     return Content.from_function_result(content.call_id or "", result=text)
 
 
-def _with_chat(content: Content, texts: Any, calls: Any) -> Content:
+def _with_chat(content: Content, texts: Iterator[str], calls: Iterator[dict[str, Any]]) -> Optional[Content]:
+    """The content as `texts` and `calls` have it; nothing where one text stands for it and others."""
     if content.type == "text" and content.text:
-        text = next(texts)["text"]
+        text = next(texts, None)
+        if text is None:
+            return None
         return content if text == content.text else Content.from_text(text)
     if content.type == "function_call":
         arguments = next(calls)["function"]["arguments"]
