@@ -40,7 +40,10 @@ def _waiting(summarizer: Any, loop: asyncio.AbstractEventLoop) -> Any:
     @functools.wraps(summarizer, updated=())
     def write(request: Request) -> str:
         draft: Any = summarizer(request)
-        return asyncio.run_coroutine_threadsafe(draft, loop).result() if inspect.iscoroutine(draft) else draft
+        if inspect.iscoroutine(draft):
+            draft = asyncio.run_coroutine_threadsafe(draft, loop).result()
+        text: str = draft
+        return text
 
     return write
 
