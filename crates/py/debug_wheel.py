@@ -1,4 +1,4 @@
-"""Packs the module that `cargo build` has made into a wheel, for tests: nothing is compiled, and nothing else is needed.
+"""Packs the module that `cargo build` has made into a wheel, for tests: nothing is compiled or needed besides.
 
     python3 crates/py/debug_wheel.py target/debug/lib_native.so target/debug-wheel
 
