@@ -21,7 +21,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import FunctionModel
-from strongroom.integrations.pydantic_ai import CompactHistory, evidence_toolset
+from strongroom.integrations.pydantic_ai import CompactHistory, _with_response, evidence_toolset
 
 try:
     from pydantic_ai.capabilities import ProcessHistory
@@ -131,3 +131,12 @@ def test_an_archive_that_fails_leaves_the_messages(archive, caplog):
     given = history()
     assert CompactHistory(archive, trigger=100)._run("run", given) is given
     assert "not compacted" in caplog.text
+
+
+def test_a_stub_may_stand_for_several_texts():
+    parts = [TextPart("one"), ToolCallPart("read_file", {"path": "a"}, "c1"), TextPart("two")]
+    calls = [{"function": {"arguments": parts[1].args_as_json_str()}}]
+    stub, call = _with_response(parts, {"content": "both went", "tool_calls": calls})
+    assert stub.content == "both went" and call is parts[1]
+    kept = [{"type": "text", "text": text} for text in ("one", "two")]
+    assert _with_response(parts, {"content": kept, "tool_calls": calls}) == parts

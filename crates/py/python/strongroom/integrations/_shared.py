@@ -10,6 +10,7 @@ from typing import Any, Optional, Union
 
 from ..archive import Archive
 from ..errors import StrongroomError
+from ..messages import Conversation
 from ..results import Answer
 
 logger = logging.getLogger("strongroom")
@@ -57,6 +58,37 @@ class Growth:
             self._after.move_to_end(name)
             if len(self._after) > self._NAMES_MAX:
                 self._after.popitem(last=False)
+
+
+class Chat:
+    """What stands for a framework's messages in the form of OpenAI Chat, each with the place that it was made from."""
+
+    FORMAT = "openai-chat"
+
+    def __init__(self) -> None:
+        self.chat: list[dict[str, Any]] = []
+        self.at: list[tuple[int, Optional[int]]] = []
+        """For each chat message the number of the framework's message, and of the part of it that it is, if one."""
+
+    def add(self, chat: Optional[dict[str, Any]], at: tuple[int, Optional[int]]) -> None:
+        """Adds what was made of a message, if anything was."""
+        if chat is not None:
+            self.chat.append(chat)
+            self.at.append(at)
+
+    def tokens(self) -> int:
+        """About how many tokens the messages are."""
+        return Conversation(self.chat, self.FORMAT).tokens()
+
+
+def texts(content: Any) -> list[str]:
+    """The texts of a content of OpenAI Chat: a stub may stand as one text where parts stood."""
+    return [content] if isinstance(content, str) else [part["text"] for part in content or []]
+
+
+def joined(content: Any) -> str:
+    """The texts of a content as one."""
+    return "\n".join(texts(content))
 
 
 def told(text: str) -> str:

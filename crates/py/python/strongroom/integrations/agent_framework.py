@@ -20,7 +20,7 @@ from . import _shared
 
 __all__ = ["EvidenceCompaction"]
 
-FORMAT = "openai-chat"
+FORMAT = _shared.Chat.FORMAT
 
 _SEEN: ContextVar[Sequence[Message]] = ContextVar("strongroom_seen", default=())
 """The messages of the model's last request, of which a tool is asked that it calls."""
@@ -82,30 +82,19 @@ class EvidenceCompaction:
         return after is not None
 
 
-class _History:
+class _History(_shared.Chat):
     """The messages in the form of OpenAI Chat: one for each result, and one for each other message."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
+        super().__init__()
         self.messages = list(messages)
-        self.chat: list[dict[str, Any]] = []
-        self.at: list[tuple[int, Optional[int]]] = []
-        """For each chat message the number of the message, and of the content where it is a result."""
         for number, message in enumerate(self.messages):
             if message.additional_properties.get("_excluded"):
                 continue
             for place, content in enumerate(message.contents):
                 if content.type == "function_result":
-                    self._add(_of_result(content), (number, place))
-            self._add(_of_message(message), (number, None))
-
-    def _add(self, chat: Optional[dict[str, Any]], at: tuple[int, Optional[int]]) -> None:
-        if chat is not None:
-            self.chat.append(chat)
-            self.at.append(at)
-
-    def tokens(self) -> int:
-        """About how many tokens the messages are."""
-        return Conversation(self.chat, FORMAT).tokens()
+                    self.add(_of_result(content), (number, place))
+            self.add(_of_message(message), (number, None))
 
     def with_chat(self, after: list[dict[str, Any]]) -> list[Message]:
         """The messages with the contents of `after`."""
@@ -113,22 +102,13 @@ class _History:
         inserted: list[tuple[int, str]] = []
         for index, (chat, found) in enumerate(zip(after, places(self.chat, after))):
             if found is None:
-                inserted.append((self.at[index][0], _joined(chat["content"])))
+                inserted.append((self.at[index][0], _shared.joined(chat["content"])))
             elif chat != self.chat[found]:
                 number, place = self.at[found]
                 made[number] = _changed(made[number], place, chat)
         for number, summary in reversed(inserted):
             made.insert(number, Message("user", [summary]))
         return made
-
-
-def _texts(content: Any) -> list[str]:
-    """The texts of a content: a stub may stand as one text where parts stood."""
-    return [content] if isinstance(content, str) else [part["text"] for part in content or []]
-
-
-def _joined(content: Any) -> str:
-    return "\n".join(_texts(content))
 
 
 def _of_result(content: Content) -> dict[str, Any]:
@@ -169,7 +149,7 @@ def _changed(message: Message, place: Optional[int], chat: dict[str, Any]) -> Me
     if place is not None:
         contents[place] = _with_result(contents[place], chat["content"])
     else:
-        texts = iter(_texts(chat.get("content")))
+        texts = iter(_shared.texts(chat.get("content")))
         calls = iter(chat.get("tool_calls") or [])
         changed = (_with_chat(own, texts, calls) for own in contents)
         contents = [own for own in changed if own is not None]

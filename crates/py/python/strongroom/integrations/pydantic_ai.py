@@ -29,12 +29,12 @@ from pydantic_ai.messages import (
 from pydantic_core import to_jsonable_python
 
 from ..archive import Archive
-from ..messages import Conversation, places
+from ..messages import places
 from . import _shared
 
 __all__ = ["CompactHistory", "evidence_toolset"]
 
-FORMAT = "openai-chat"
+FORMAT = _shared.Chat.FORMAT
 
 
 class CompactHistory:
@@ -91,29 +91,18 @@ def _name(ctx: RunContext[Any]) -> Optional[str]:
     return f"pydantic-ai/{conversation}" if conversation else None
 
 
-class _History:
+class _History(_shared.Chat):
     """The messages in the form of OpenAI Chat: one for each part of a request and one for each response."""
 
     def __init__(self, messages: Sequence[ModelMessage]) -> None:
+        super().__init__()
         self.messages = messages
-        self.chat: list[dict[str, Any]] = []
-        self.at: list[tuple[int, Optional[int]]] = []
-        """For each chat message the number of the message, and of the part where it is a request's."""
         for number, message in enumerate(messages):
             if isinstance(message, ModelRequest):
                 for part, own in enumerate(message.parts):
-                    self._add(_of_request_part(own), (number, part))
+                    self.add(_of_request_part(own), (number, part))
             elif isinstance(message, ModelResponse):
-                self._add(_of_response(message), (number, None))
-
-    def _add(self, chat: Optional[dict[str, Any]], at: tuple[int, Optional[int]]) -> None:
-        if chat is not None:
-            self.chat.append(chat)
-            self.at.append(at)
-
-    def tokens(self) -> int:
-        """About how many tokens the messages are."""
-        return Conversation(self.chat, FORMAT).tokens()
+                self.add(_of_response(message), (number, None))
 
     def with_chat(self, after: list[dict[str, Any]]) -> list[ModelMessage]:
         """The messages with the contents of `after`."""
@@ -123,7 +112,7 @@ class _History:
         for index, (chat, place) in enumerate(zip(after, found)):
             if place is None:
                 number, part = self.at[index]
-                inserted.append((number, part or 0, _joined(chat["content"])))
+                inserted.append((number, part or 0, _shared.joined(chat["content"])))
             elif chat != self.chat[place]:
                 number, part = self.at[place]
                 if part is None:
@@ -134,10 +123,6 @@ class _History:
         for number, part, summary in reversed(inserted):
             _insert(made, number, part, summary)
         return made
-
-
-def _joined(content: Any) -> str:
-    return content if isinstance(content, str) else "\n".join(part["text"] for part in content)
 
 
 def _with_parts(message: ModelMessage, parts: list[Any]) -> ModelMessage:
@@ -211,12 +196,15 @@ def _with_content(part: Any, content: Any) -> Any:
 
 
 def _with_response(parts: list[Any], chat: dict[str, Any]) -> list[Any]:
-    texts = iter(chat.get("content") or [])
+    """The parts as `chat` has them; where one text stands for several, the others are left out."""
+    texts = iter(_shared.texts(chat.get("content")))
     calls = iter(chat.get("tool_calls") or [])
     made = []
     for part in parts:
         if _text(part):
-            text = next(texts)["text"]
+            text = next(texts, None)
+            if text is None:
+                continue
             part = part if text == part.content else dataclasses.replace(part, content=text)
         elif isinstance(part, ToolCallPart):
             arguments = next(calls)["function"]["arguments"]
