@@ -82,6 +82,14 @@ pub(crate) fn run(args: &Args) -> Result<End> {
     }
 }
 
+/// Refuses what takes originals away, here `what`, unless the flag or the policy gives the right to.
+fn check_may_delete(what: &str, by_flag: bool, policy: &Policy) -> Result<()> {
+    if by_flag || policy.may_delete() {
+        return Ok(());
+    }
+    Err(Error::refused(format!("{what} needs --i-may-delete, or a policy with may-delete = true")))
+}
+
 /// Says where what was taken away may still stand.
 fn tell_cleared(cleared: Result<()>) {
     if let Err(error) = cleared {

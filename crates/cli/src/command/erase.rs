@@ -21,9 +21,7 @@ pub(super) fn run(args: &Args, own: &EraseArgs) -> Result<End> {
     let Some(reason) = own.reason.as_ref().filter(|_| own.act) else {
         return print(args, &plan, None);
     };
-    if !own.i_may_delete && !policy.may_delete() {
-        return Err(Error::refused("erasing needs --i-may-delete, or a policy with may-delete = true"));
-    }
+    super::check_may_delete("erasing", own.i_may_delete, &policy)?;
     let order = Order { who: own.by.clone(), reason: reason.clone(), at: clock::now() };
     let done = plan.act(&archive, &order)?;
     super::tell_cleared(done.cleared);

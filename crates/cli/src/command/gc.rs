@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use strongroom::retention::Plan;
-use strongroom::{Error, Result};
+use strongroom::Result;
 
 use crate::args::{Args, GcArgs};
 use crate::exit::End;
@@ -20,9 +20,7 @@ pub(super) fn run(args: &Args, own: &GcArgs) -> Result<End> {
     if !own.act {
         return print(args, &plan, None);
     }
-    if !own.i_may_delete && !policy.may_delete() {
-        return Err(Error::refused("deleting needs --i-may-delete, or a policy with may-delete = true"));
-    }
+    super::check_may_delete("deleting", own.i_may_delete, &policy)?;
     let gone = plan.act(&archive, own.today.as_deref())?;
     if !gone.is_empty() || archive.purge_is_due()? {
         super::tell_cleared(archive.purge());

@@ -24,6 +24,11 @@ pub(super) fn make(args: &Args, path: &Path, name: &str) -> Result<PrivateKey> {
     Ok(key)
 }
 
+/// Bytes as they are printed and read again.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Makes a key file for an encrypted archive, which its owner alone may read.
 ///
 /// # Errors

@@ -1,6 +1,5 @@
 //! `strongroom mcp`.
 
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -74,8 +73,7 @@ fn token(file: Option<&Path>) -> Result<(String, Origin)> {
     let mut bytes = [0; TOKEN_BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| Error::unavailable("no random token can be made").caused_by(error))?;
-    let hex = bytes.iter().try_fold(String::new(), |mut hex, byte| write!(hex, "{byte:02x}").map(|()| hex));
-    Ok((hex.map_err(|error| Error::bug("a token is no text").caused_by(error))?, Origin::Made))
+    Ok((super::keys::hex(&bytes), Origin::Made))
 }
 
 /// `127.0.0.1:7000`, `localhost:7000`, `[::1]:7000` or a port alone.

@@ -1,7 +1,5 @@
 //! `strongroom redact`.
 
-use std::fmt::Write as _;
-
 use serde_json::json;
 use strongroom::archive::Order;
 use strongroom::erasure::{Receipt, Redaction, Which};
@@ -18,9 +16,7 @@ pub(super) fn run(args: &Args, own: &RedactArgs) -> Result<End> {
     let which = which(own)?;
     let archive = place::open_for_changing(args)?;
     let policy = super::policy(args)?;
-    if !own.i_may_delete && !policy.may_delete() {
-        return Err(Error::refused("redacting needs --i-may-delete, or a policy with may-delete = true"));
-    }
+    super::check_may_delete("redacting", own.i_may_delete, &policy)?;
     let redaction = if let Ok(pointer) = own.what.parse::<Pointer>() {
         Redaction::plan(&archive, &policy, pointer, &which)?
     } else {
@@ -63,9 +59,7 @@ fn which(own: &RedactArgs) -> Result<Which> {
 }
 
 fn print(args: &Args, (receipt, bytes): (&Receipt, u64), names: &[String]) -> Result<End> {
-    let key =
-        receipt.key.iter().try_fold(String::new(), |mut hex, byte| write!(hex, "{byte:02x}").map(|()| hex));
-    let key = key.map_err(|error| Error::bug("a key is no text").caused_by(error))?;
+    let key = super::keys::hex(&receipt.key);
     let cuts: Vec<_> = receipt
         .cuts
         .iter()
