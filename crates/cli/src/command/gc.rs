@@ -1,8 +1,8 @@
 //! `strongroom gc`.
 
 use serde_json::json;
-use strongroom::retention::Plan;
 use strongroom::Result;
+use strongroom::retention::Plan;
 
 use crate::args::{Args, GcArgs};
 use crate::exit::End;
