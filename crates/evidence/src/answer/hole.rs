@@ -139,9 +139,9 @@ fn could_be<'s>(hole: &Hole, row: &Row<'s>, clause: &Compiled<'_>, positions: &P
     let fits = |field: Field, term: &super::matching::Compact| match field {
         Field::At | Field::From | Field::To => Truth::any(term.atoms().map(|atom| {
             let window = Window::read(field, atom);
-            // The lines of a lost original have numbers of their own.
+            // The records of a lost original have numbers of their own.
             let lost = hole.kind == HoleKind::OriginalGone;
-            let window = window.filter(|window| !lost || window.is_in_source_of(row));
+            let window = window.filter(|window| !(lost && window.is_at_record()));
             window.map_or(Truth::Maybe, |window| positions.test(&window, row))
         })),
         Field::Session => term.meets_whole(Some(session_of(row.view, row.start.record))),

@@ -31,11 +31,9 @@ impl Window {
         Place::read(field, atom, 0).ok().map(|place| Self { side, place })
     }
 
-    /// Whether its place lies in the row's source, as far as it has lines.
-    pub(super) fn is_in_source_of(&self, row: &Row<'_>) -> bool {
-        let Place::Record(line) = self.place else { return true };
-        let last = row.view.index.records.last().and_then(|record| record.line);
-        last.is_none_or(|last| line <= last)
+    /// Whether its place is a record by its number.
+    pub(super) const fn is_at_record(&self) -> bool {
+        matches!(self.place, Place::Record(_))
     }
 }
 
