@@ -145,7 +145,7 @@ fn cost(parts: &[Part]) -> u64 {
 pub struct Gathered {
     /// In the order of their worth.
     items: Vec<Item>,
-    /// For each item the literals that a reader finds in it, and for a literal itself its own number.
+    /// For each item the literals that a reader finds in it; a literal comes first in its own.
     holds: Vec<Vec<usize>>,
     /// About what the first items cost together, from none to all.
     sums: Vec<u64>,
@@ -168,9 +168,11 @@ impl Gathered {
         let mut holds: Vec<Vec<usize>> = items.iter().map(|item| literals.in_text(&text_of(item))).collect();
         let wholes = wholes(&items);
         let said = items.len();
-        items.extend(literals.items());
+        for (own, (item, held)) in literals.items().enumerate() {
+            items.push(item);
+            holds.push([vec![own], held].concat());
+        }
         let literals = items.len() - said;
-        holds.extend((0..literals).map(|own| vec![own]));
         let offers: Vec<Offer> = items
             .iter()
             .map(|item| Offer { half: item.half, density: item.density, cost: item.cost })
@@ -286,13 +288,16 @@ impl Gathered {
         let own = || self.items.iter().zip(&self.holds).take(count);
         let is_literal = |item: &Item| matches!(item.say, Say::Literal(..));
         let mut said = vec![false; self.literals];
-        for &held in own().filter(|(item, _)| !is_literal(item)).flat_map(|(_, holds)| holds) {
-            if let Some(said) = said.get_mut(held) {
-                *said = true;
+        for (item, holds) in own() {
+            for &held in holds.iter().skip(usize::from(is_literal(item))) {
+                if let Some(said) = said.get_mut(held) {
+                    *said = true;
+                }
             }
         }
-        let is_said = move |held: &usize| said.get(*held).copied().unwrap_or_default();
-        let unsaid = own().filter(move |(item, holds)| !is_literal(item) || !holds.iter().all(&is_said));
+        let is_said =
+            move |holds: &[usize]| holds.first().and_then(|own| said.get(*own)).copied().unwrap_or_default();
+        let unsaid = own().filter(move |(item, holds)| !is_literal(item) || !is_said(holds));
         unsaid.map(|(item, _)| item)
     }
 }

@@ -71,20 +71,50 @@ impl<'t> Literals<'t> {
         });
     }
 
-    /// The places among all of the literals in `text`.
+    /// The places among all of the literals in `text`, also of those that are parts of others.
     pub(super) fn in_text(&self, text: &str) -> Vec<usize> {
         let mut all = Vec::new();
         scan(text, &mut |_, range| {
             let own = text.get(range).unwrap_or_default();
-            all.extend(self.by_text.get(own).copied().flatten());
+            all.extend(self.place(own));
+            parts(own, &mut |part| all.extend(self.place(part)));
         });
         all
     }
 
-    /// One item for each literal, in the order of their places.
-    pub(super) fn items(&self) -> impl Iterator<Item = item::Item> {
-        self.entries.iter().map(Entry::item)
+    fn place(&self, text: &str) -> Option<usize> {
+        self.by_text.get(text).copied().flatten()
     }
+
+    /// One item for each literal, in the order of their places, and the places of the others that a reader finds in it.
+    pub(super) fn items(&self) -> impl Iterator<Item = (item::Item, Vec<usize>)> {
+        self.entries.iter().enumerate().map(|(at, entry)| {
+            let mut held = self.in_text(&entry.literal.text);
+            held.retain(|&other| other != at);
+            (entry.item(), held)
+        })
+    }
+}
+
+/// The most parts of a path that are taken in runs.
+const PARTS_MAX: usize = 12;
+
+/// Finds what a reader finds in a literal besides: of a path all runs of its parts, of a name with dots what stands
+/// between them.
+fn parts<'t>(literal: &'t str, found: &mut dyn FnMut(&'t str)) {
+    let own = literal.split_once("://").map_or(literal, |(_, own)| own);
+    let slashes: Vec<usize> = own.match_indices('/').map(|(at, _)| at).take(PARTS_MAX).collect();
+    let starts = std::iter::once(0).chain(slashes.iter().map(|at| at + 1));
+    let ends: Vec<usize> = slashes.iter().copied().chain([own.len()]).collect();
+    for start in starts {
+        for &end in ends.iter().filter(|end| **end > start) {
+            // With the slash behind it, it names a directory.
+            let ways = [own.get(start..end), own.get(start..=end)];
+            ways.into_iter().flatten().filter(|part| part.len() < literal.len()).for_each(&mut *found);
+        }
+    }
+    let words = own.split('/').filter(|part| part.contains('.')).flat_map(|part| part.split('.'));
+    words.for_each(found);
 }
 
 impl Entry {
@@ -122,5 +152,23 @@ impl Entry {
             cost,
             say: item::Say::Literal(self.kind, self.literal.clone()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_holds_the_runs_of_its_parts() {
+        let mut all = Vec::new();
+        parts("a/b_c/d.go", &mut |part| all.push(part));
+        assert_eq!(all, ["a", "a/", "a/b_c", "a/b_c/", "b_c", "b_c/", "b_c/d.go", "d.go", "d", "go"]);
+        all.clear();
+        parts("https://a.io/x", &mut |part| all.push(part));
+        assert_eq!(all, ["a.io", "a.io/", "a.io/x", "x", "a", "io"]);
+        all.clear();
+        parts("plain_name", &mut |part| all.push(part));
+        assert_eq!(all, Vec::<&str>::new());
     }
 }
