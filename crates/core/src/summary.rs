@@ -366,7 +366,7 @@ pub fn check(
     let omitted = held.minus(&sources.count(&read));
     let mut text = opening(gated.permitted().len(), kept, tag);
     text.push_str(&body);
-    push_line(&mut text, &omission_line(&held, &omitted, unnameable));
+    push_line(&mut text, &omission_line(&omitted, unnameable));
     text.truncate(text.trim_end().len());
     Ok(CheckedSummary { tag, digest: Digest::of(text.as_bytes()), text, renderings, omitted })
 }
@@ -380,7 +380,7 @@ fn opening(spans: usize, kept: &str, tag: Tag) -> String {
     let pointer = Pointer { tag, ordinal: None };
     format!(
         "{FIRST_WORDS}{spans} spans, originals kept {kept}. Exact values, did we, never: strongroom ask or evidence_ask.\n\
-         pointer {pointer}; span n is {pointer}#n\n"
+         pointer {pointer}, with #n behind it for span n\n"
     )
 }
 
@@ -396,9 +396,8 @@ fn total(gated: &GatedPlan) -> (AtomCounts, u64) {
     (held, unnameable)
 }
 
-fn omission_line(held: &AtomCounts, omitted: &AtomCounts, unnameable: u64) -> String {
-    let count =
-        |(kind, count): (crate::evidence::AtomKind, u32)| format!("{kind} {count} of {}", held.get(kind));
+fn omission_line(omitted: &AtomCounts, unnameable: u64) -> String {
+    let count = |(kind, count): (crate::evidence::AtomKind, u32)| format!("{kind} {count}");
     let counts: Vec<String> = omitted.iter().map(count).collect();
     let counts = if counts.is_empty() { "nothing that is counted".to_owned() } else { counts.join(", ") };
     let whole =
