@@ -27,20 +27,24 @@ pub(crate) fn named(
 ) -> Result<Option<Secret>> {
     match (key_file, passphrase_file, passphrase_command) {
         (None, None, None) => Ok(None),
-        (Some(path), None, None) => {
-            let text = Zeroizing::new(private_text(path)?);
-            let text = std::str::from_utf8(&text)
-                .map_err(|_| Error::invalid_input(format!("{} is no key file", path.display())))?;
-            let key = Secret::key_file(text)
-                .map_err(|error| Error::invalid_input(format!("{}: {error}", path.display())))?;
-            Ok(Some(key))
-        }
+        (Some(path), None, None) => key_file(path).map(Some),
         (None, Some(path), None) => Secret::passphrase(private_text(path)?)
             .map_err(|error| Error::invalid_input(format!("{}: {error}", path.display())))
             .map(Some),
         (None, None, Some(command)) => printed(command).map(Some),
         _ => Err(Error::invalid_input("more than one key file or passphrase is named; name one")),
     }
+}
+
+/// The key in a file.
+///
+/// # Errors
+/// `NotFound` or `Unavailable` when it cannot be read; `InvalidInput` when it holds no key, or others may read it.
+pub fn key_file(path: &Path) -> Result<Secret> {
+    let text = Zeroizing::new(private_text(path)?);
+    let text = std::str::from_utf8(&text)
+        .map_err(|_| Error::invalid_input(format!("{} is no key file", path.display())))?;
+    Secret::key_file(text).map_err(|error| Error::invalid_input(format!("{}: {error}", path.display())))
 }
 
 /// The bytes of a file that nobody else may read.

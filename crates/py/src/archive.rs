@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use strongroom::archive::Secret;
 use strongroom::ask::{Asked, open};
 use strongroom::compact::Outcome;
 use strongroom::custodian::Custodian;
@@ -33,20 +34,43 @@ fn away<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyR
     py.detach(work).map_err(|error| raised(&error))
 }
 
+/// What opens an encrypted archive.
+fn secret(key_file: Option<PathBuf>, passphrase: Option<String>) -> Result<Option<Secret>> {
+    match (key_file, passphrase) {
+        (None, None) => strongroom_cli::usual_secret(),
+        (Some(path), None) => strongroom_cli::key_file(&path).map(Some),
+        (None, Some(words)) => Secret::passphrase(words.into_bytes()).map(Some),
+        (Some(_), Some(_)) => Err(Error::invalid_input("a key file and a passphrase are given; give one")),
+    }
+}
+
 #[pymethods]
 impl Archive {
-    /// Opens the archive in `dir`, with the secret that the environment names where it is encrypted; `policy` is the
-    /// text of a policy file and its name.
+    /// Opens the archive in `dir`, where it is encrypted with the key or the passphrase that is given, else with the
+    /// secret that the environment names; `policy` is the text of a policy file and its name.
     #[new]
-    fn open(py: Python<'_>, dir: PathBuf, policy: Option<(String, String)>) -> PyResult<Self> {
+    #[pyo3(signature = (dir, policy=None, key_file=None, passphrase=None))]
+    fn open(
+        py: Python<'_>,
+        dir: PathBuf,
+        policy: Option<(String, String)>,
+        key_file: Option<PathBuf>,
+        passphrase: Option<String>,
+    ) -> PyResult<Self> {
         away(py, move || {
             let policy = policy.map_or(Ok(Policy::default()), |(text, name)| Policy::parse(&text, &name))?;
-            let custodian = match strongroom_cli::usual_secret()? {
+            let custodian = match secret(key_file, passphrase)? {
                 Some(secret) => Custodian::open_encrypted(&dir, secret, policy)?,
                 None => Custodian::open(&dir, policy)?,
             };
             Ok(Self { custodian })
         })
+    }
+
+    /// Whether what it holds is sealed on disk.
+    #[getter]
+    fn encrypted(&self) -> bool {
+        self.custodian.archive().is_encrypted()
     }
 
     /// The report, and the messages where they changed. `writer` takes a request as JSON and returns a draft; without

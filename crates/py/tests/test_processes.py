@@ -1,6 +1,7 @@
 """Threads, processes and loops: one archive, many hands."""
 
 import asyncio
+import inspect
 import json
 import multiprocessing
 import os
@@ -131,3 +132,15 @@ def test_the_same_with_await(tmp_path):
 def test_every_method_can_be_awaited():
     own = {name for name in vars(strongroom.Archive) if not name.startswith("_")}
     assert own == {name for name in vars(strongroom.aio.AsyncArchive) if not name.startswith("_")}
+
+
+def test_what_is_awaited_has_the_parameters_and_the_words_of_the_method():
+    for name in ("ask", "claim", "ledger", "show", "import_path", "close"):
+        method, awaited = getattr(strongroom.Archive, name), getattr(strongroom.aio.AsyncArchive, name)
+        assert inspect.iscoroutinefunction(awaited)
+        assert (inspect.signature(awaited), awaited.__doc__) == (inspect.signature(method), method.__doc__)
+    for own, theirs in (
+        (strongroom.aio.open, strongroom.open),
+        (strongroom.aio.AsyncArchive.compact, strongroom.Archive.compact),
+    ):
+        assert list(inspect.signature(own).parameters) == list(inspect.signature(theirs).parameters)

@@ -5,7 +5,15 @@ from pathlib import Path
 class Failure(Exception): ...
 
 class Archive:
-    def __new__(cls, dir: str | os.PathLike[str], policy: tuple[str, str] | None) -> Archive: ...
+    def __new__(
+        cls,
+        dir: str | os.PathLike[str],
+        policy: tuple[str, str] | None = None,
+        key_file: str | os.PathLike[str] | None = None,
+        passphrase: str | None = None,
+    ) -> Archive: ...
+    @property
+    def encrypted(self) -> bool: ...
     def compact(
         self, request: str, messages: str, writer: Callable[[str], str] | None = None
     ) -> tuple[str, str | None]: ...

@@ -13,23 +13,47 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Any, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
 
 from . import archive as blocking
 from . import results
-from .archive import PathLike, Policy, Words
+from .archive import PathLike, Policy
 from .summarizers import Request, Summarizer
+
+if TYPE_CHECKING:
+    from typing_extensions import Concatenate, ParamSpec
+
+    P = ParamSpec("P")
 
 __all__ = ["AsyncArchive", "open"]
 
 M = TypeVar("M")
+T = TypeVar("T")
 
 
-async def open(dir: Optional[PathLike] = None, policy: Optional[Policy] = None) -> AsyncArchive:
+async def open(
+    dir: Optional[PathLike] = None,
+    policy: Optional[Policy] = None,
+    *,
+    key_file: Optional[PathLike] = None,
+    passphrase: Optional[str] = None,
+) -> AsyncArchive:
     """As `strongroom.open`."""
-    return AsyncArchive(await asyncio.to_thread(blocking.open, dir, policy))
+    return AsyncArchive(await asyncio.to_thread(blocking.open, dir, policy, key_file=key_file, passphrase=passphrase))
+
+
+def _awaited(
+    method: Callable[Concatenate[blocking.Archive, P], T],
+) -> Callable[Concatenate[AsyncArchive, P], Coroutine[Any, Any, T]]:
+    """The method of an archive as one that is awaited, with its parameters and its documentation."""
+
+    @functools.wraps(method)
+    async def call(archive: AsyncArchive, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(method, archive.blocking, *args, **kwargs)
+
+    return call
 
 
 def _waiting(summarizer: Any, loop: asyncio.AbstractEventLoop) -> Any:
@@ -60,6 +84,11 @@ class AsyncArchive:
         """The archive's directory."""
         return self.blocking.dir
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether what it holds is sealed on disk."""
+        return self.blocking.encrypted
+
     async def compact(
         self,
         messages: M,
@@ -82,74 +111,15 @@ class AsyncArchive:
             summarizer=_waiting(summarizer, loop),
         )
 
-    async def ask(
-        self,
-        question: str,
-        messages: Any = None,
-        *,
-        path: Optional[PathLike] = None,
-        name: Optional[str] = None,
-        format: Optional[str] = None,
-        strict: bool = False,
-    ) -> results.Answer:
-        """As `Archive.ask`."""
-        return await asyncio.to_thread(
-            self.blocking.ask, question, messages, path=path, name=name, format=format, strict=strict
-        )
-
-    async def claim(
-        self,
-        sentence: str,
-        messages: Any = None,
-        *,
-        path: Optional[PathLike] = None,
-        name: Optional[str] = None,
-        format: Optional[str] = None,
-        strict: bool = False,
-    ) -> results.Answer:
-        """As `Archive.claim`."""
-        return await asyncio.to_thread(
-            self.blocking.claim, sentence, messages, path=path, name=name, format=format, strict=strict
-        )
-
-    async def ledger(
-        self,
-        messages: Any = None,
-        *,
-        path: Optional[PathLike] = None,
-        name: Optional[str] = None,
-        format: Optional[str] = None,
-        where: Optional[Mapping[str, Words]] = None,
-        terms: Words = None,
-    ) -> results.Ledger:
-        """As `Archive.ledger`."""
-        return await asyncio.to_thread(
-            self.blocking.ledger, messages, path=path, name=name, format=format, where=where, terms=terms
-        )
-
-    async def show(self, pointer: str, *, reveal: bool = False) -> results.Original:
-        """As `Archive.show`."""
-        return await asyncio.to_thread(self.blocking.show, pointer, reveal=reveal)
-
-    async def original_bytes(self, pointer: str) -> bytes:
-        """As `Archive.original_bytes`."""
-        return await asyncio.to_thread(self.blocking.original_bytes, pointer)
-
-    async def spans(self, pointer: str) -> tuple[results.Span, ...]:
-        """As `Archive.spans`."""
-        return await asyncio.to_thread(self.blocking.spans, pointer)
-
-    async def import_path(self, *paths: PathLike) -> results.Import:
-        """As `Archive.import_path`."""
-        return await asyncio.to_thread(self.blocking.import_path, *paths)
-
-    async def sessions(self) -> tuple[results.Source, ...]:
-        """As `Archive.sessions`."""
-        return await asyncio.to_thread(self.blocking.sessions)
-
-    async def close(self) -> None:
-        """As `Archive.close`."""
-        await asyncio.to_thread(self.blocking.close)
+    ask = _awaited(blocking.Archive.ask)
+    claim = _awaited(blocking.Archive.claim)
+    ledger = _awaited(blocking.Archive.ledger)
+    show = _awaited(blocking.Archive.show)
+    original_bytes = _awaited(blocking.Archive.original_bytes)
+    spans = _awaited(blocking.Archive.spans)
+    import_path = _awaited(blocking.Archive.import_path)
+    sessions = _awaited(blocking.Archive.sessions)
+    close = _awaited(blocking.Archive.close)
 
     async def __aenter__(self) -> AsyncArchive:
         return self

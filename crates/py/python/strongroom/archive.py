@@ -24,19 +24,30 @@ Policy = Union[PathLike, Mapping[str, Any]]
 Words = Union[str, Iterable[str], None]
 
 
-def open(dir: Optional[PathLike] = None, policy: Optional[Policy] = None) -> Archive:
+def open(
+    dir: Optional[PathLike] = None,
+    policy: Optional[Policy] = None,
+    *,
+    key_file: Optional[PathLike] = None,
+    passphrase: Optional[str] = None,
+) -> Archive:
     """Opens the archive in `dir`, and makes one where there is none.
 
     Without `dir` it is the archive of the command line: `$STRONGROOM_DIR`, `$XDG_DATA_HOME/strongroom` or
     `~/.local/share/strongroom`. `policy` is the path of a policy file, or the same as a mapping; without it,
     `$STRONGROOM_POLICY` or the defaults.
 
+    An encrypted archive is opened by the key in `key_file`, which nobody else may read, or by `passphrase`; without
+    them by what `$STRONGROOM_KEY_FILE`, `$STRONGROOM_PASSPHRASE_FILE` or `$STRONGROOM_PASSPHRASE_COMMAND` name. A new
+    archive is encrypted with the secret; one that is not encrypted opens as it is, and `archive.encrypted` tells.
+    A passphrase stays in memory as long as the archive, for a process that is forked; it is never pickled.
+
     >>> import strongroom, tempfile
     >>> archive = strongroom.open(tempfile.mkdtemp(), policy={"horizon": "90d"})
     >>> archive.sessions()
     ()
     """
-    return Archive(dir, policy)
+    return Archive(dir, policy, key_file=key_file, passphrase=passphrase)
 
 
 class Archive:
@@ -66,9 +77,18 @@ class Archive:
     _lock: threading.Lock
     _opened: Optional[_native.Archive]
 
-    def __init__(self, dir: Optional[PathLike] = None, policy: Optional[Policy] = None) -> None:
+    def __init__(
+        self,
+        dir: Optional[PathLike] = None,
+        policy: Optional[Policy] = None,
+        *,
+        key_file: Optional[PathLike] = None,
+        passphrase: Optional[str] = None,
+    ) -> None:
         self._dir = Path(dir) if dir is not None else native(_native.usual_dir)
         self._policy = _policy(policy)
+        self._key_file = None if key_file is None else Path(key_file)
+        self._passphrase = passphrase
         self._closed = False
         self._forget()
         self._native()
@@ -78,6 +98,11 @@ class Archive:
     def dir(self) -> Path:
         """The archive's directory."""
         return self._dir
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether what it holds is sealed on disk."""
+        return self._native().encrypted
 
     def compact(
         self,
@@ -204,7 +229,7 @@ class Archive:
     def close(self) -> None:
         """Closes the archive. Whatever is asked of it afterwards is `Unavailable`."""
         with self._lock:
-            self._closed, self._opened = True, None
+            self._closed, self._opened, self._passphrase = True, None, None
 
     def __enter__(self) -> Archive:
         return self
@@ -216,14 +241,16 @@ class Archive:
         return f"strongroom.open({str(self._dir)!r})"
 
     def __reduce__(self) -> Any:
-        return _again, (self._dir, self._policy)
+        if self._passphrase is not None:
+            raise InvalidInput("an archive opened with a passphrase is not pickled; a key file is named by its path")
+        return _again, (self._dir, self._policy, self._key_file)
 
     def _native(self) -> _native.Archive:
         with self._lock:
             if self._closed:
                 raise Unavailable("the archive is closed")
             if self._opened is None:
-                self._opened = native(_native.Archive, self._dir, self._policy)
+                self._opened = native(_native.Archive, self._dir, self._policy, self._key_file, self._passphrase)
             return self._opened
 
     def _forget(self) -> None:
@@ -231,9 +258,10 @@ class Archive:
         self._opened = None
 
 
-def _again(dir: Path, policy: Optional[tuple[str, str]]) -> Archive:
+def _again(dir: Path, policy: Optional[tuple[str, str]], key_file: Optional[Path]) -> Archive:
     archive = Archive.__new__(Archive)
     archive._dir, archive._policy, archive._closed = dir, policy, False
+    archive._key_file, archive._passphrase = key_file, None
     archive._forget()
     _OPEN.add(archive)
     return archive
