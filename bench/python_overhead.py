@@ -1,136 +1,108 @@
-"""What the Python package costs beyond the library, and what other compactors in Python make of the same messages.
+"""What a call costs through Python beyond the same call of the library.
 
-    python bench/python_overhead.py examples/openai-chat.json --peers langchain-summary deepagents
+    cargo build --release -p strongroom --example calls
+    python bench/python_overhead.py target/release/examples/calls
 
-Prints two tables in Markdown. Peers are run by bench/peers/run, with a scripted model that copies what it is shown;
-their time holds the start of a Python, which is measured by itself and taken off.
+Makes each call in turns, once in the library (crates/strongroom/examples/calls.rs) and once through the package, and
+prints a table in Markdown: the medians of both, and the median of the ratios of the turns. `import` is the time of the
+import in an interpreter of its own, without the start of that.
 """
 
 import argparse
 import json
+import platform
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import lists
 import strongroom
-from strongroom import _native
 from strongroom.messages import Conversation
 
-HERE = Path(__file__).parent
+BUDGET = "30%"
+QUESTION = "did we ever modify system config?"
 
 
-def best(runs, work):
-    """The shortest time of several, in milliseconds, and the last result."""
-    shortest = float("inf")
-    for _ in range(runs):
-        begin = time.perf_counter()
-        result = work()
-        shortest = min(shortest, (time.perf_counter() - begin) * 1_000)
-    return shortest, result
+def ms(work):
+    begin = time.perf_counter()
+    work()
+    return (time.perf_counter() - begin) * 1_000
 
 
-def overhead(archive, messages, budget, runs):
-    """Rows of call, whole time, time in the library, and what is left for the package."""
-    compact = {"of": {"name": "bench", "format": None}, "budget": budget, "unmet": "best-effort", "now_ms": 0}
-    question = "did we ever modify system config?"
-    ask = {"of": {"messages": compact["of"]}, "text": question, "strictness": "assume"}
-    text, native = Conversation(messages).text, archive._native()
-    calls = [
-        (
-            "compact",
-            lambda: archive.compact(messages, budget, "bench", best_effort=True),
-            lambda: native.compact(json.dumps(compact), text),
-        ),
-        (
-            "ask",
-            lambda: archive.ask(question, messages, name="bench"),
-            lambda: native.ask(json.dumps(ask), text),
-        ),
-    ]
-    pointer = archive.compact(messages, budget, "bench", best_effort=True).report.pointer
-    if pointer:
-        first = archive.spans(pointer)[0].pointer
-        calls.append(("show", lambda: archive.show(first), lambda: native.show(first, False)))
-    for name, whole, inside in calls:
-        whole_ms, _ = best(runs, whole)
-        inside_ms, _ = best(runs, inside)
-        yield name, whole_ms, inside_ms
+class Library:
+    """The calls in the library, in a process that stays."""
+
+    def __init__(self, program, file):
+        words = [str(program), str(file), BUDGET, QUESTION]
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ms(self, call):
+        print(call, file=self._process.stdin, flush=True)
+        return float(self._process.stdout.readline())
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait()
 
 
-def peer(name, messages, budget_tokens):
-    """What a peer leaves, and how long it took with the start of its Python."""
-    task = json.dumps({"schema": 1, "budget_tokens": budget_tokens, "tokenizer": "o200k_base", "messages": messages})
-    command = [str(HERE / "peers/run"), name]
-    # The first time installs it.
-    subprocess.run(command, input="null", text=True, check=True, capture_output=True)
-    start_ms, _ = best(1, lambda: subprocess.run(command, input="null", text=True, check=True, capture_output=True))
-    took_ms, done = best(1, lambda: subprocess.run(command, input=task, text=True, check=True, capture_output=True))
-    return json.loads(done.stdout)["messages"], took_ms - start_ms
+def package_calls(archive, messages):
+    """The calls through the package, by name."""
+    pointer = archive.compact(messages, BUDGET, "bench", best_effort=True).report.pointer
+    first = archive.spans(pointer)[0].pointer
+    return {
+        "compact": lambda: archive.compact(messages, BUDGET, "bench", best_effort=True),
+        "ask": lambda: archive.ask(QUESTION, messages, name="bench"),
+        "show": lambda: archive.show(first),
+    }
 
 
-def words_of_the_user(messages):
-    return [
-        message["content"] for message in messages if message["role"] == "user" and isinstance(message["content"], str)
-    ]
+def turns(library, call, work, runs):
+    """Medians of the library's time, of the package's, and of their ratio; the first turn is not counted."""
+    pairs = [(library.ms(call), ms(work)) for _ in range(runs + 1)][1:]
+    own, whole = (statistics.median(side) for side in zip(*pairs))
+    return own, whole, statistics.median(whole / own for own, whole in pairs)
 
 
-def arguments(messages):
-    calls = [call for message in messages for call in message.get("tool_calls") or []]
-    return [call["function"]["arguments"] for call in calls if len(call["function"]["arguments"]) > 2]
+def rows(program, messages, runs):
+    with tempfile.TemporaryDirectory() as dir, strongroom.open(Path(dir) / "archive") as archive:
+        file = Path(dir) / "messages.json"
+        file.write_text(Conversation(messages).text, encoding="utf-8")
+        library = Library(program, file)
+        for call, work in package_calls(archive, messages).items():
+            yield call, *turns(library, call, work, runs)
+        library.close()
 
 
-def row(name, before, after, took_ms, recovered):
-    text = json.dumps([message.get("content") for message in after], ensure_ascii=False)
-    kept = [words for words in words_of_the_user(before) if json.dumps(words, ensure_ascii=False)[1:-1] in text]
-    left = set(arguments(after))
-    gone = [own for own in arguments(before) if own not in left]
-    tokens = _native.count_tokens(json.dumps(after, ensure_ascii=False))
-    return (
-        f"| {name} | {tokens} | {took_ms:.0f} | {len(kept)} of {len(words_of_the_user(before))} "
-        f"| {len(arguments(before)) - len(gone)} | {recovered(gone)} |"
-    )
+def longer(messages, times):
+    """The messages over and over, the calls with ids of their own."""
+    text = json.dumps(messages)
+    return [own for round in range(times) for own in json.loads(text.replace('"call_', f'"call_{round}_'))]
 
 
-def recovered(archive, compaction):
-    """How many of the arguments that are gone stand byte for byte in an original that a pointer of the summary names."""
-
-    def count(gone):
-        spans = archive.spans(compaction.report.pointer) if compaction.report.pointer else ()
-        originals = [archive.original_bytes(span.pointer) for span in spans]
-        written = [json.dumps(own, ensure_ascii=False).encode() for own in gone]
-        return sum(any(own in original for original in originals) for own in written)
-
-    return count
+def import_ms(runs):
+    code = "import time; begin = time.perf_counter(); import strongroom; print((time.perf_counter() - begin) * 1_000)"
+    told = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(runs + 1)]
+    return statistics.median(float(own.stdout) for own in told[1:])
 
 
 def main():
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    words.add_argument("transcript", type=Path, help="a list of messages of OpenAI Chat, or a body with one")
-    words.add_argument("--budget", default="40%")
-    words.add_argument("--runs", type=int, default=20)
-    words.add_argument("--peers", nargs="*", default=[])
-    own = words.parse_args()
-    data = json.loads(own.transcript.read_text(encoding="utf-8"))
-    messages = data if isinstance(data, list) else data["messages"]
-    with tempfile.TemporaryDirectory() as dir, strongroom.open(dir) as archive:
-        size = len(Conversation(messages).text)
-        print(
-            f"{own.transcript}: {len(messages)} messages, {size} bytes, {own.runs} runs, Python {sys.version.split()[0]}\n"
-        )
-        print("| call | ms | of it in the library | in the package |\n|---|---|---|---|")
-        for name, whole, inside in overhead(archive, messages, own.budget, own.runs):
-            print(f"| {name} | {whole:.2f} | {inside:.2f} | {whole - inside:.2f} |")
-        took_ms, compaction = best(own.runs, lambda: archive.compact(messages, own.budget, "bench", best_effort=True))
-        print(
-            "\n| compactor | tokens | ms | words of the user | arguments left | recovered |\n|---|---|---|---|---|---|"
-        )
-        print(row("none", messages, messages, 0, lambda gone: 0))
-        print(row("strongroom", messages, compaction.messages, took_ms, recovered(archive, compaction)))
-        for name in own.peers:
-            after, took_ms = peer(name, messages, compaction.report.budget)
-            print(row(name, messages, after, took_ms, lambda gone: 0))
+    words.add_argument("library", type=Path, help="the example `calls`, in a release build")
+    words.add_argument("--runs", type=int, default=30)
+    given = words.parse_args()
+    print(f"Python {platform.python_version()}, strongroom {strongroom.__version__}, {given.runs} turns\n")
+    print(f"`import strongroom`: {import_ms(given.runs):.0f} ms\n")
+    print("| messages | call | library, ms | package, ms | ratio |\n|---|---|--:|--:|--:|")
+    coding, _ = lists.coding()
+    for messages in (coding[:12], coding, longer(coding, 10)):
+        size = f"{len(messages)}, {len(Conversation(messages).text):,} bytes"
+        for call, own, whole, ratio in rows(given.library, messages, given.runs):
+            print(
+                f"| {size if call == 'compact' else ''} | {call} | {own:.2f} | {whole:.2f} | {ratio:.3f} |", flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -4,10 +4,9 @@ It knows no calls: they are handed to it as text behind what is said, as its own
 """
 
 import json
-import os
 import subprocess
 
-from peer import given, hand_back, with_calls_as_text
+from peer import serve, with_calls_as_text
 
 
 def command(*arguments, body):
@@ -15,8 +14,7 @@ def command(*arguments, body):
     return json.loads(done.stdout)
 
 
-task = given()
-if task:
+def compact(task, folder):
     messages = task["messages"]
     shown = [
         {"id": f"m{at}", "role": message["role"], "content": with_calls_as_text(message)} for at, message in enumerate(messages)
@@ -26,11 +24,13 @@ if task:
         "allocator": "deterministic_v1",
     }
     response = command("compact", body={"session_id": "bench", "messages": shown, "policy": policy})
-    if "EVIDENCE_BENCH_DIR" in os.environ:
-        command("store", "--dir", os.environ["EVIDENCE_BENCH_DIR"], body=response)
+    command("store", "--dir", folder, body=response)
     own = {message["id"]: (at, message["content"]) for at, message in enumerate(shown)}
     after = []
     for message in response["compacted_messages"]:
         at, text = own.get(message.get("id"), (None, None))
         after.append(messages[at] if text == message["content"] else {"role": message["role"], "content": message["content"]})
-    hand_back(after)
+    return after
+
+
+serve(compact)

@@ -1,10 +1,11 @@
-"""The summarisation middleware of deepagents: a model summarises, the history goes to a file."""
+"""The summarisation middleware of deepagents: a model summarises, the history goes to a file, and its tools search there."""
 
-import os
 import sys
 
 # This file has the name of the package it drives.
 sys.path.append(sys.path.pop(0))
+
+from peer import copyist, from_langchain, serve, to_langchain
 
 from deepagents.backends import FilesystemBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
@@ -12,15 +13,16 @@ from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from peer import copyist, from_langchain, given, hand_back, to_langchain
 
-task = given()
-if task:
+def backend_in(folder):
+    return FilesystemBackend(root_dir=folder, virtual_mode=True)
+
+
+def compact(task, folder):
     model = copyist(task["budget_tokens"])
     messages = to_langchain(task["messages"])
-    backend = FilesystemBackend(root_dir=os.environ.get("EVIDENCE_BENCH_DIR", "."), virtual_mode=True)
     middleware = SummarizationMiddleware(
-        model=model, backend=backend, trigger=("tokens", max(task["budget_tokens"], 1)), keep=("messages", 20)
+        model=model, backend=backend_in(folder), trigger=("tokens", max(task["budget_tokens"], 1)), keep=("messages", 20)
     )
     sent = []
 
@@ -33,4 +35,12 @@ if task:
         state={"messages": messages}, runtime=Runtime(), system_message=None,
     )
     middleware.wrap_model_call(request, handler)
-    hand_back(from_langchain(sent[-1]))
+    return from_langchain(sent[-1])
+
+
+def recall(folder, messages, literal):
+    """Whether the search that its agents have finds the literal in what was offloaded."""
+    return bool(backend_in(folder).grep(literal, path="/").matches)
+
+
+serve(compact, recall)

@@ -5,15 +5,15 @@ import sys
 # This file has the name of the package it drives.
 sys.path.append(sys.path.pop(0))
 
+from peer import serve
+
 from kompact.config import KompactConfig
 from kompact.parser.messages import parse_request, serialize_request
 from kompact.transforms.pipeline import run
 from kompact.types import Provider
 
-from peer import given, hand_back
 
-task = given()
-if task:
+def compact(task, folder):
     request = parse_request({"model": "any", "messages": task["messages"]}, Provider.OPENAI)
     result = run(request, KompactConfig())
     after = serialize_request(result.request)["messages"]
@@ -21,4 +21,7 @@ if task:
     if len(after) == len(task["messages"]):
         for message, before in zip(after, task["messages"]):
             message["role"] = before["role"]
-    hand_back(after)
+    return after
+
+
+serve(compact)

@@ -1,12 +1,12 @@
 """LangChain's trim_messages: the newest messages that fit."""
 
+from peer import from_langchain, serve, to_langchain
+
 from langchain_core.messages import trim_messages
 from langchain_core.messages.utils import count_tokens_approximately
 
-from peer import from_langchain, given, hand_back, to_langchain
 
-task = given()
-if task:
+def compact(task, folder):
     kept = trim_messages(
         to_langchain(task["messages"]),
         max_tokens=task["budget_tokens"],
@@ -15,4 +15,7 @@ if task:
         include_system=True,
         allow_partial=False,
     )
-    hand_back(from_langchain(kept))
+    return from_langchain(kept)
+
+
+serve(compact)

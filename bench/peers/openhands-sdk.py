@@ -1,10 +1,10 @@
 """The summarising condenser of the OpenHands SDK with its own settings, asked once to condense: half of the events go."""
 
 import os
-import sys
+
+from peer import copied, serve, text_of
 
 os.environ.update(LITELLM_LOCAL_MODEL_COST_MAP="True", OPENHANDS_SUPPRESS_BANNER="1")
-answer, sys.stdout = sys.stdout, sys.stderr
 
 from openhands.sdk.context.condenser import LLMSummarizingCondenser
 from openhands.sdk.context.view import View
@@ -13,8 +13,6 @@ from openhands.sdk.event.condenser import Condensation, CondensationRequest
 from openhands.sdk.llm import Message, MessageToolCall, TextContent
 from openhands.sdk.testing import TestLLM
 from openhands.sdk.tool.schema import Action, Observation
-
-from peer import copied, given, hand_back, text_of
 
 
 class CallAction(Action):
@@ -56,8 +54,7 @@ def events_of(messages):
     return found
 
 
-task = given()
-if task:
+def compact(task, folder):
     messages = task["messages"]
     placed = events_of(messages)
 
@@ -75,5 +72,7 @@ if task:
     after = [message for at, message in enumerate(messages) if at in kept or message["role"] == "system"]
     if forgotten and outcome.summary:
         after.insert(min(outcome.summary_offset or 0, len(after)), {"role": "user", "content": outcome.summary})
-    sys.stdout = answer
-    hand_back(after)
+    return after
+
+
+serve(compact)

@@ -1,21 +1,50 @@
-"""What all adapters share: the protocol, LangChain's messages, and a model on a script.
+"""What all adapters share: the protocol, LangChain's messages, and a model on a script. It is imported before the package
+that is driven: what that writes on the way goes to standard error, and is no answer.
 
 The model stands where a peer wants a real one. It copies what it is shown, as far as the budget goes, so that a summary
 holds all that a perfect copyist could keep; what the peer does not show to the model is lost.
 """
 
 import json
+import os
+import statistics
 import sys
+import tempfile
+import time
 
 CHARACTERS_PER_TOKEN = 4
 
-
-def given():
-    return json.load(sys.stdin)
+ANSWER, sys.stdout = sys.stdout, sys.stderr
 
 
-def hand_back(messages):
-    json.dump({"messages": messages}, sys.stdout)
+def serve(compact, recall=None):
+    """Compacts what stands on standard input with `compact(task, folder)`, and hands back the messages that are left.
+
+    A task with `runs` is done that many times more before, each with an empty folder, and `ms` is the median of those
+    times; the first, which loads what is loaded once, is not among them. Of its `literals` those are handed back as `recalled`
+    that `recall(folder, messages, literal)` finds: with what the package itself gives an agent for that.
+    """
+    task = json.load(sys.stdin)
+    if not task:
+        return
+    reply = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        if task.get("runs"):
+            times = [timed(compact, task, os.path.join(scratch, str(run))) for run in range(task["runs"] + 1)]
+            reply["ms"] = statistics.median(times[1:])
+        folder = os.environ.get("EVIDENCE_BENCH_DIR", scratch)
+        reply["messages"] = compact(task, folder)
+        if recall:
+            reply["recalled"] = [own for own in task.get("literals", []) if recall(folder, reply["messages"], own)]
+    json.dump(reply, ANSWER)
+
+
+def timed(compact, task, folder):
+    """How long a compaction takes, in milliseconds."""
+    os.mkdir(folder)
+    begin = time.perf_counter()
+    compact(task, folder)
+    return (time.perf_counter() - begin) * 1_000
 
 
 def copied(shown, budget_tokens):

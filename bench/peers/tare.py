@@ -3,12 +3,12 @@
 import json
 import subprocess
 
-from peer import given, hand_back, text_of, with_calls_as_text
+from peer import serve, text_of, with_calls_as_text
 
 KINDS = {"system": "system_prompt", "user": "conversation_turn", "assistant": "conversation_turn", "tool": "tool_output"}
 
-task = given()
-if task:
+
+def compact(task, folder):
     messages = task["messages"]
     tools = {call["id"]: call["function"]["name"] for message in messages for call in message.get("tool_calls", [])}
     blocks = [
@@ -23,4 +23,7 @@ if task:
         ["tare", "compress", "--budget", str(task["budget_tokens"]), "--task", asked[-1][:2_000] if asked else ""],
         input=json.dumps(blocks), capture_output=True, text=True, check=True,
     )
-    hand_back([{"role": "user", "content": done.stdout}])
+    return [{"role": "user", "content": done.stdout}]
+
+
+serve(compact)
