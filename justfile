@@ -29,6 +29,13 @@ wheel:
     cd crates/py && PATH="$PWD/../../target/wheel/bin:$PATH" maturin build --release --zig --compatibility manylinux2014
     cd crates/py && ../../target/wheel/bin/maturin sdist
 
+# The tables of docs/python.md, with a Python in which the wheel is installed: what a call costs beyond the library's, and
+# what other compactors make of the same messages. PEERS_PYTHON is a Python of 3.12.
+measure-python python *real:
+    cargo build --release -p strongroom --example calls
+    {{python}} bench/python_overhead.py target/release/examples/calls
+    {{python}} bench/python_peers.py --peers langchain-trim langchain-summary deepagents headroom {{real}}
+
 # The ten largest files and functions: which noun is missing?
 sizes:
     @git ls-files '*.rs' | xargs wc -l | sort -rn | sed -n 2,11p

@@ -168,7 +168,7 @@ def operations(steps=40):
             )
             lines[rng.randrange(90)] = f"2026-05-{1 + step % 28:02}T09:14:07Z {fault}"
             path = list_.fact("path", f"/var/log/shop/{hexes(rng, 6)}.log")
-            list_.call("read_file", {"path": path}, "\n".join(lines))
+            list_.call("query_logs", {"file": path}, "\n".join(lines))
         elif step % 3 == 1:
             path = list_.fact("path", f"/etc/shop/{hexes(rng, 6)}.conf")
             value = list_.fact("number", str(rng.randrange(10_000, 99_999)))

@@ -1,8 +1,10 @@
 """headroom's compress() with its own settings; it knows no budget. Its store goes below the folder of the compaction."""
 
+import importlib.util
 import os
 import re
 import sys
+from pathlib import Path
 
 # This file has the name of the package it drives.
 sys.path.append(sys.path.pop(0))
@@ -13,6 +15,9 @@ if "EVIDENCE_BENCH_DIR" in os.environ:
     os.environ["HOME"] = os.environ["EVIDENCE_BENCH_DIR"]
 # No model is loaded and nobody is told.
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HEADROOM_TELEMETRY="off", DO_NOT_TRACK="1")
+# Its tokenizer would be fetched; litellm, which it needs, brings the same file.
+litellm = Path(importlib.util.find_spec("litellm").origin).parent
+os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(litellm / "litellm_core_utils/tokenizers"))
 
 from headroom import compress
 from headroom.cache.compression_store import get_compression_store

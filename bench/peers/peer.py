@@ -20,8 +20,8 @@ ANSWER, sys.stdout = sys.stdout, sys.stderr
 def serve(compact, recall=None):
     """Compacts what stands on standard input with `compact(task, folder)`, and hands back the messages that are left.
 
-    A task with `runs` is done that many times more before, each with an empty folder, and `ms` is the median of those
-    times; the first, which loads what is loaded once, is not among them. Of its `literals` those are handed back as `recalled`
+    A task with `runs` is done that many times more before, each with an empty folder and texts of its own, and `ms` is the
+    median of those times; the first, which loads what is loaded once, is not among them. Of its `literals` those are handed back as `recalled`
     that `recall(folder, messages, literal)` finds: with what the package itself gives an agent for that.
     """
     task = json.load(sys.stdin)
@@ -30,13 +30,23 @@ def serve(compact, recall=None):
     reply = {}
     with tempfile.TemporaryDirectory() as scratch:
         if task.get("runs"):
-            times = [timed(compact, task, os.path.join(scratch, str(run))) for run in range(task["runs"] + 1)]
+            folders = [os.path.join(scratch, str(run)) for run in range(task["runs"] + 1)]
+            times = [timed(compact, with_own_texts(task, run), own) for run, own in enumerate(folders)]
             reply["ms"] = statistics.median(times[1:])
         folder = os.environ.get("EVIDENCE_BENCH_DIR", scratch)
         reply["messages"] = compact(task, folder)
         if recall:
             reply["recalled"] = [own for own in task.get("literals", []) if recall(folder, reply["messages"], own)]
     json.dump(reply, ANSWER)
+
+
+def with_own_texts(task, run):
+    """The task with line ends behind every result, so that nothing is known from the run before."""
+    ends = "\n" * (run + 1)
+    messages = [
+        {**own, "content": text_of(own["content"]) + ends} if own["role"] == "tool" else own for own in task["messages"]
+    ]
+    return {**task, "messages": messages}
 
 
 def timed(compact, task, folder):
