@@ -72,7 +72,7 @@ def text_of(content):
 
 def with_calls_as_text(message):
     """What a message says, and behind it the calls that it makes, for a peer that knows no calls."""
-    calls = [f"{call['function']['name']} {call['function']['arguments']}" for call in message.get("tool_calls", [])]
+    calls = [f"{call['function']['name']} {call['function']['arguments']}" for call in (message.get("tool_calls") or [])]
     return "\n".join(part for part in [text_of(message.get("content")), *calls] if part)
 
 
@@ -92,7 +92,7 @@ def to_langchain(messages):
         else:
             calls = [
                 {"name": call["function"]["name"], "args": json.loads(call["function"]["arguments"] or "{}"), "id": call["id"]}
-                for call in message.get("tool_calls", [])
+                for call in (message.get("tool_calls") or [])
             ]
             found.append(AIMessage(text, tool_calls=calls, **own))
     return found

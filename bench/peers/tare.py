@@ -10,7 +10,7 @@ KINDS = {"system": "system_prompt", "user": "conversation_turn", "assistant": "c
 
 def compact(task, folder):
     messages = task["messages"]
-    tools = {call["id"]: call["function"]["name"] for message in messages for call in message.get("tool_calls", [])}
+    tools = {call["id"]: call["function"]["name"] for message in messages for call in (message.get("tool_calls") or [])}
     blocks = [
         {
             "role": message["role"], "kind": KINDS[message["role"]], "text": with_calls_as_text(message),
