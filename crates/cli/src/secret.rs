@@ -27,7 +27,7 @@ pub(crate) fn named(
 ) -> Result<Option<Secret>> {
     match (key_file, passphrase_file, passphrase_command) {
         (None, None, None) => Ok(None),
-        (Some(path), None, None) => key_file(path).map(Some),
+        (Some(path), None, None) => key_in(path).map(Some),
         (None, Some(path), None) => Secret::passphrase(private_text(path)?)
             .map_err(|error| Error::invalid_input(format!("{}: {error}", path.display())))
             .map(Some),
@@ -40,7 +40,7 @@ pub(crate) fn named(
 ///
 /// # Errors
 /// `NotFound` or `Unavailable` when it cannot be read; `InvalidInput` when it holds no key, or others may read it.
-pub fn key_file(path: &Path) -> Result<Secret> {
+pub fn key_in(path: &Path) -> Result<Secret> {
     let text = Zeroizing::new(private_text(path)?);
     let text = std::str::from_utf8(&text)
         .map_err(|_| Error::invalid_input(format!("{} is no key file", path.display())))?;

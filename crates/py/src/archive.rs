@@ -38,7 +38,7 @@ fn away<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyR
 fn secret(key_file: Option<PathBuf>, passphrase: Option<String>) -> Result<Option<Secret>> {
     match (key_file, passphrase) {
         (None, None) => strongroom_cli::usual_secret(),
-        (Some(path), None) => strongroom_cli::key_file(&path).map(Some),
+        (Some(path), None) => strongroom_cli::key_in(&path).map(Some),
         (None, Some(words)) => Secret::passphrase(words.into_bytes()).map(Some),
         (Some(_), Some(_)) => Err(Error::invalid_input("a key file and a passphrase are given; give one")),
     }
