@@ -21,6 +21,9 @@ use pyo3::prelude::*;
 /// The module.
 #[pymodule]
 mod _native {
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use super::archive::Archive;
     #[pymodule_export]

@@ -12,8 +12,7 @@
 yes
 """
 
-from importlib.metadata import PackageNotFoundError, version
-
+from . import _native
 from .archive import Archive, open
 from .errors import (
     BudgetNotMet,
@@ -28,10 +27,7 @@ from .errors import (
 )
 from .results import Answer, Citation, Compaction, Effect, Import, Ledger, Original, Report, Source, Span, Verdict
 
-try:
-    __version__ = version("strongroom")
-except PackageNotFoundError:  # run from a checkout
-    __version__ = "0"
+__version__ = _native.VERSION
 
 __all__ = [
     "Answer",

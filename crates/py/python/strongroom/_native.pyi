@@ -2,6 +2,8 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+VERSION: str
+
 class Failure(Exception): ...
 
 class Archive:
