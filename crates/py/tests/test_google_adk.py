@@ -7,6 +7,7 @@ from conftest import RULE, TURNS, steps
 
 pytest.importorskip("google.adk")
 from google.adk.agents import LlmAgent
+from google.adk.apps import App
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
@@ -50,7 +51,7 @@ def write_file(path: str, content: str) -> str:
 
 async def answer(plugin):
     agent = LlmAgent(name="ops", model=Scripted(model="scripted"), tools=[read_file, write_file, *plugin.tools()])
-    runner = InMemoryRunner(agent=agent, app_name="ops", plugins=[plugin])
+    runner = InMemoryRunner(app=App(name="ops", root_agent=agent, plugins=[plugin]))
     session = await runner.session_service.create_session(app_name="ops", user_id="u")
     message = types.Content(role="user", parts=[types.Part(text=RULE)])
     texts = []

@@ -2,7 +2,7 @@
 
 evidence = EvidencePlugin(strongroom.open(), trigger=60_000, budget=20_000)
 agent = LlmAgent(name="ops", model="gemini-flash-latest", tools=[*tools, *evidence.tools()])
-runner = InMemoryRunner(agent=agent, plugins=[evidence])
+runner = InMemoryRunner(app=App(name="ops", root_agent=agent, plugins=[evidence]))
 """
 
 from __future__ import annotations
