@@ -194,7 +194,9 @@ impl Calls<'_> {
             let target = if said.contains(target) { "" } else { target };
             let known =
                 kinds.iter().any(|&(kind, own)| kind == effect.kind && (own == target || target.is_empty()));
-            if effect.kind.access() != Access::Mutation || known || kinds.len() >= EFFECTS_MAX {
+            // The sign of the line says already that it may change something.
+            let said = effect.certainty == Certainty::Possible && target.is_empty();
+            if effect.kind.access() != Access::Mutation || known || said || kinds.len() >= EFFECTS_MAX {
                 continue;
             }
             kinds.push((effect.kind, target));
@@ -208,7 +210,8 @@ impl Calls<'_> {
         }
         let outcome = span.examination.outcome;
         let begun = !parts.is_empty();
-        if failed(outcome) || begun && outcome != Outcome::ReportedOk {
+        let changes = span.examination.effects.iter().any(|effect| effect.kind.access() == Access::Mutation);
+        if failed(outcome) || changes && outcome != Outcome::ReportedOk {
             parts.extend([Part::Words(if begun { " " } else { " [" }), Part::Words(outcome.word())]);
         }
         if !parts.is_empty() {
@@ -355,7 +358,7 @@ impl Calls<'_> {
             // A name alone is one of the code that was read.
             let atoms = atoms.filter(|text| !is_frame(text) && text.contains(char::is_whitespace));
             let ran = !span.examination.programs.is_empty();
-            let lines = block.text.lines().filter(|line| ran && is_error(line));
+            let lines = lines(&block.text).filter(|line| ran && is_error(line));
             for line in lines.take(ERRORS_MAX).chain(atoms.take(ERRORS_MAX)) {
                 let worth = if is_runners(line) { density::ERROR_AGAIN } else { density::ERROR[1] };
                 self.error(span, block.block.speaker, line, worth);
@@ -494,14 +497,19 @@ fn tells_failure(line: &str) -> bool {
         || FAILURE_PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
+/// The lines of an output as somebody saw them: what draws its progress returns to the beginning of its line.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split(['\n', '\r'])
+}
+
 /// What a failed call said: the first line that looks like an error, else one that tells of a failure, else the first.
 fn first_error(text: &str) -> Option<&str> {
-    let lines =
-        || text.lines().take(FAILED_LINES_MAX).filter(|line| !line.trim().is_empty() && !is_frame(line));
+    let told =
+        || lines(text).take(FAILED_LINES_MAX).filter(|line| !line.trim().is_empty() && !is_frame(line));
     let short = |line: &&str| line.trim().len() <= ERROR_BYTES_MAX;
     let tells = |line: &&str| !is_runners(line) && tells_failure(line);
-    let found = lines().filter(short).find(|line| is_error(line) && !is_runners(line));
-    found.or_else(|| lines().filter(short).find(tells)).or_else(|| lines().next())
+    let found = told().filter(short).find(|line| is_error(line) && !is_runners(line));
+    found.or_else(|| told().filter(short).find(tells)).or_else(|| told().next())
 }
 
 pub(super) fn failed(outcome: Outcome) -> bool {
@@ -579,6 +587,7 @@ mod tests {
         assert_eq!(first_error("# logs\nyarn-error.log*\n"), Some("# logs"));
         assert_eq!(first_error("Exit code 1\nnothing here"), Some("nothing here"));
         assert_eq!(first_error("\n"), None);
+        assert_eq!(first_error("Rebasing (1/2)\rRebasing (2/2)\rerror: no\n"), Some("error: no"));
         assert!(!is_error("error: { type: 'string' },") && is_error("npm error code 2"));
         assert_eq!(first_error("npm error code 2\nsrc/a.ts: error TS1"), Some("src/a.ts: error TS1"));
     }

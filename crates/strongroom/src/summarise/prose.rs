@@ -94,7 +94,8 @@ fn user(ordinal: u32, number: u32, flow: &Flow) -> (Section, Half, u64) {
     } else {
         100
     };
-    let half = if last && number < 3 { Half::GoOn } else { Half::Answer };
+    // What was asked for is what is gone on with.
+    let half = if last || number < 3 { Half::GoOn } else { Half::Answer };
     (Section::User, half, weights::aged(base, flow.behind(ordinal)) * factor / 100)
 }
 

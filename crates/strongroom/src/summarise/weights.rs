@@ -3,32 +3,32 @@
 /// Worth of a token of each kind of line, in hundredths.
 pub(super) mod density {
     pub(in super::super) const FILE_CHANGED: u64 = 3_000;
-    pub(in super::super) const FILE_READ: u64 = 1_000;
+    pub(in super::super) const FILE_READ: u64 = 1_500;
     /// A command with a definite effect, one that may have effects, one that only reads.
-    pub(in super::super) const COMMAND: [u64; 3] = [1_200, 300, 30];
+    pub(in super::super) const COMMAND: [u64; 3] = [2_800, 220, 25];
     /// What a failed call said first; other lines that look like errors.
-    pub(in super::super) const ERROR: [u64; 2] = [2_000, 1_000];
+    pub(in super::super) const ERROR: [u64; 2] = [3_000, 1_200];
     /// A line in which a runner says that what it ran has failed.
     pub(in super::super) const ERROR_AGAIN: u64 = 250;
     /// A question of the agent with what somebody answered.
     pub(in super::super) const ANSWER: u64 = 4_000;
     pub(in super::super) const PLANNED: u64 = 600;
     /// The first chunks of the last reply; the last one goes on.
-    pub(in super::super) const LAST_REPLY: [u64; 3] = [2_000, 1_000, 600];
+    pub(in super::super) const LAST_REPLY: [u64; 3] = [2_000, 120, 60];
     /// The beginning of one of the last replies, and the rest of it.
-    pub(in super::super) const LATE_REPLY: [u64; 2] = [600, 25];
+    pub(in super::super) const LATE_REPLY: [u64; 2] = [120, 10];
     pub(in super::super) const REPLY: [u64; 2] = [4, 2];
     pub(in super::super) const PATTERN: u64 = 150;
     /// A value that a command printed or that was said, and one in the text of a file or call.
-    pub(in super::super) const VALUE: [u64; 2] = [320, 80];
+    pub(in super::super) const VALUE: [u64; 2] = [420, 80];
     /// Divided by what the literal costs, and doubled for each point.
-    pub(in super::super) const LITERAL: u64 = 200;
+    pub(in super::super) const LITERAL: u64 = 500;
     /// The newest state of a file, and older ones.
     pub(in super::super) const EDIT: [u64; 2] = [6, 2];
     /// A line of the user that bans, demands or sets a condition, however old it is.
     pub(in super::super) const RULE: u64 = 8_000;
     /// The first chunks of a message of the user.
-    pub(in super::super) const USER: [u64; 4] = [3_000, 800, 400, 200];
+    pub(in super::super) const USER: [u64; 4] = [3_000, 2_000, 1_000, 200];
     /// The beginning of something that was pasted.
     pub(in super::super) const PASTE: u64 = 150;
     /// Later chunks, and those of what is repeated, fall from here by a fortieth each.
@@ -52,7 +52,7 @@ pub(super) fn aged(density: u64, behind: u64) -> u64 {
 pub(super) const CHUNKS: [u64; 3] = [80, 120, 300];
 
 /// A command is worth less from this length on, in tokens.
-pub(super) const COMMAND_TOKENS: u64 = 120;
+pub(super) const COMMAND_TOKENS: u64 = 80;
 
 /// Which signs of re-use double the worth of a literal, and how often.
 pub(super) mod points {
