@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use gold::{CLASSES, Gold};
+use gold::{CLASSES, Gold, KINDS};
 use reader::Shown;
 
 type Measured<T> = Result<T, Box<dyn Error>>;
@@ -40,7 +40,9 @@ fn main() -> Measured<()> {
     let mut files: Vec<PathBuf> = Vec::new();
     collect(dir, &mut files)?;
     files.sort();
-    let mut scores: BTreeMap<(String, &'static str), Vec<Scores>> = BTreeMap::new();
+    let mut scores = Groups::new();
+    let mut kinds = Groups::new();
+    let mut shares = Groups::new();
     let mut cost = Cost::default();
     for file in &files {
         let text = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
@@ -56,16 +58,60 @@ fn main() -> Measured<()> {
                     .iter()
                     .for_each(|(class, text)| println!("missed {name} {class} {text:?}"));
             }
-            scores.entry((group.clone(), name)).or_default().push(gold.score(&shown));
+            let key = (group.clone(), name);
+            scores.entry(key.clone()).or_default().push(gold.score(&shown));
+            kinds.entry(key.clone()).or_default().push(gold.by_kind(&shown));
+            shares.entry(key).or_default().push(sections(&written.text));
         }
         if let Some(real) = &gold.real {
             let shown = Shown::plain(real);
             scores.entry((group, "recorded")).or_default().push(gold.score(&shown));
         }
     }
-    print(&scores);
+    print(&scores, &CLASSES);
+    println!("\nLiterals by kind:\n");
+    print(&kinds, &KINDS);
+    println!("\nTokens by section, of all of the summary:\n");
+    print(&shares, &SECTIONS.map(|(name, _)| name));
     cost.print();
     Ok(())
+}
+
+/// Sessions by the folders they lie in, and by size.
+type Groups = BTreeMap<(String, &'static str), Vec<Scores>>;
+
+/// What the headings of sections begin with. The first four serve going on.
+const SECTIONS: [(&str, &str); 12] = [
+    ("user", "## User"),
+    ("plan", "## Plan"),
+    ("replies", "## Assistant"),
+    ("files", "## Files"),
+    ("commands", "## Commands"),
+    ("errors", "## Errors"),
+    ("searches", "## Searched"),
+    ("edits", "## Written"),
+    ("values", "## Values"),
+    ("literals", "## Literals"),
+    ("covers", "## Covers"),
+    ("frame", ""),
+];
+
+/// The tokens of each section and of the whole.
+fn sections(text: &str) -> Scores {
+    let mut own = [0; SECTIONS.len()];
+    let mut at = SECTIONS.len() - 1;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("## ") {
+            let known =
+                SECTIONS.iter().position(|(_, heading)| !heading.is_empty() && line.starts_with(heading));
+            at = known.unwrap_or(SECTIONS.len() - 1);
+        }
+        if let Some(tokens) = own.get_mut(at) {
+            *tokens += usize::try_from(strongroom::tokens::count(line).0).unwrap_or(usize::MAX);
+        }
+    }
+    let whole: usize = own.iter().sum();
+    own.iter().map(|&tokens| (tokens, whole)).collect()
 }
 
 /// What the summaries cost to write.
@@ -112,7 +158,7 @@ fn group(file: &Path) -> String {
     names.iter().rev().skip(1).take(2).rev().cloned().collect::<Vec<_>>().join("/")
 }
 
-fn print(scores: &BTreeMap<(String, &'static str), Vec<Scores>>) {
+fn print(scores: &Groups, classes: &[&str]) {
     let mut pooled: BTreeMap<(&'static str, &'static str), Vec<Scores>> = BTreeMap::new();
     let largest = scores
         .iter()
@@ -130,10 +176,10 @@ fn print(scores: &BTreeMap<(String, &'static str), Vec<Scores>>) {
         };
         pooled.entry((row, budget)).or_default().extend(sessions.iter().cloned());
     }
-    println!("| sessions | size | n | {} |", CLASSES.join(" | "));
-    println!("|---|---|--:|{}", "--:|".repeat(CLASSES.len()));
+    println!("| sessions | size | n | {} |", classes.join(" | "));
+    println!("|---|---|--:|{}", "--:|".repeat(classes.len()));
     for ((row, budget), sessions) in &pooled {
-        let cells: Vec<String> = (0..CLASSES.len()).map(|class| cell(sessions, class)).collect();
+        let cells: Vec<String> = (0..classes.len()).map(|class| cell(sessions, class)).collect();
         println!("| {row} | {budget} | {} | {} |", sessions.len(), cells.join(" | "));
     }
 }

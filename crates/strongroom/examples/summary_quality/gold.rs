@@ -13,6 +13,29 @@ use crate::{Measured, Scores, write};
 pub(crate) const CLASSES: [&str; 8] =
     ["literals", "used again", "effects", "paths", "failed calls", "error lines", "key=value", "user words"];
 
+/// What a literal is, for the shares by kind.
+pub(crate) const KINDS: [&str; 5] = ["paths", "addresses", "names", "numbers", "hashes and ids"];
+
+/// The place among [`KINDS`] of what a literal is.
+fn kind(literal: &str) -> usize {
+    let whole = |pattern: &Regex| pattern.find(literal).is_some_and(|found| found.as_str() == literal);
+    if literal.contains("://") {
+        1
+    } else if literal.contains('/') {
+        0
+    } else if whole(&UUID)
+        || whole(&HEX)
+            && literal.contains(|c: char| c.is_ascii_digit())
+            && literal.contains(|c: char| c.is_ascii_alphabetic())
+    {
+        4
+    } else if whole(&DECIMAL) || whole(&NUMBER) {
+        3
+    } else {
+        2
+    }
+}
+
 /// The longest message of the user that counts as prose, in bytes.
 const PROSE_MAX: usize = 2_400;
 
@@ -106,10 +129,17 @@ impl Gold {
     }
 
     fn result(&mut self, text: &str, failed: bool, shell: bool) {
+        // What draws its progress returns to the beginning of its line.
+        let text = &text.replace('\r', "\n");
         literals(text, true, &mut self.literals);
         if failed {
             // An exit code alone says little.
-            let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("Exit code"));
+            let lines =
+                || text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("Exit code"));
+            let first = lines()
+                .find(|line| ERROR.is_match(line))
+                .or_else(|| lines().find(|line| FAILURE.is_match(line)));
+            let first = first.or_else(|| lines().next());
             self.failed.extend(first.filter(|line| line.len() <= ERROR_MAX).map(str::to_owned));
         }
         if shell {
@@ -182,6 +212,18 @@ impl Gold {
             .chain(commands.map(|text| ("command", text.as_str())))
             .chain(words.map(|text| ("words", text)))
             .collect()
+    }
+
+    /// Kept and all of the literals, by kind.
+    pub(crate) fn by_kind(&self, shown: &Shown) -> Scores {
+        let mut scores = vec![(0, 0); KINDS.len()];
+        for literal in &self.literals {
+            if let Some((kept, all)) = scores.get_mut(kind(literal)) {
+                *kept += usize::from(shown.has_literal(literal));
+                *all += 1;
+            }
+        }
+        scores
     }
 
     /// Kept and all, by class.
@@ -385,11 +427,13 @@ patterns! {
     ISSUE = r"(?:^|[\s(])(#\d{1,6})\b";
     DECIMAL = r"\bv?\d+(?:\.\d+)+\b";
     NUMBER = r"\b\d{3,}\b";
-    NUMBERED = r"^\s*\d+(?:→|\t)|^(?:[\w./-]+:)?\d+[:-]|^@@ [^@]*@@|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.Z+-]*)?|\b\d\d:\d\d:\d\d[\d.,]*";
+    PLACE = r"^(?:(\S*?\.[A-Za-z]\w*)[:-]|([\w./-]+):)\d+[:-]";
+    NUMBERED = r"^\s*\d+(?:→|\t)|^\d+[:-]|^@@ [^@]*@@|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.Z+-]*)?|\b\d\d:\d\d:\d\d[\d.,]*";
     ESCAPE = r"\\[ntr]";
     HARNESS = r"\b(?:toolu_|call_|chatcmpl-|req_|msg_)\w+";
-    EFFECT = r"\bgit (?:-C \S+ )?(?:commit|push|add|checkout|switch|rebase|merge|reset|stash|tag|rm|mv|restore|cherry-pick|revert|worktree add|clean)\b|(?:^|[;&|]\s*)(?:sudo )?(?:rm|mv|cp|mkdir|touch|chmod|ln|tee|kill|pkill|systemctl|docker) |\b(?:npm|pnpm|yarn|bun) (?:i|install|add|publish|link)\b|\bpip install|\bgo (?:install|get|mod tidy)|\bsed -i|\bgh (?:pr|issue|release) (?:create|merge|edit|close|comment)|[^0-9&>=-]>{1,2}\s*[\w/.~$]+\.\w";
+    EFFECT = r"\bgit (?:-C \S+ )?(?:commit|push|add|checkout|switch|rebase|reset|stash|tag|rm|mv|restore|cherry-pick|revert|worktree add|clean)\b|\bgit (?:-C \S+ )?merge(?:\s|$)|(?:^|[;&|]\s*)(?:sudo )?(?:rm|mv|cp|mkdir|touch|chmod|ln|tee|kill|pkill|systemctl|docker) |\b(?:npm|pnpm|yarn|bun) (?:i|install|add|publish|link)\b|\bpip install|\bgo (?:install|get|mod tidy)|\bsed -i|\bgh (?:pr|issue|release) (?:create|merge|edit|close|comment)|[^0-9&>=-]>{1,2}\s*[\w/.~$]+\.\w";
     ERROR = r"^\s*(?:[Ee]rror\b|ERROR\b|fatal:|panic:|--- FAIL|FAIL\b|FAILED\b|Traceback|[A-Z]\w*Error:|npm ERR!)";
+    FAILURE = r"(?i)\b(?:errors?|failed|fails|failure|fatal|cannot|denied|invalid|not found|no such|unknown|panic)\b";
     VALUE = r#"\b([A-Za-z_][\w-]{1,40})["']?\s?[:=]\s?["']?(\d[\w.%-]*\w)\b"#;
     CODE = r"(?:exited with code|Exit code:) (\d+)";
     HEREDOC = r#"<<-?\s*["'\\]?(\w+)"#;
@@ -401,6 +445,8 @@ fn literals(text: &str, result: bool, all: &mut BTreeSet<String>) {
         let mut rest = HARNESS.replace_all(line, " ").into_owned();
         rest = ESCAPE.replace_all(&rest, " ").into_owned();
         if result {
+            // A search writes `main.go:12:` before a match and `main.go-13-` before the lines around it.
+            rest = PLACE.replace(&rest, "$1$2 ").into_owned();
             rest = NUMBERED.replace_all(&rest, " ").into_owned();
         }
         for pattern in [&*URL, &*UUID, &*PATH] {
