@@ -1,12 +1,16 @@
 //! Opening and making archives.
 
+mod fetch;
+
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 use strongroom_core::digest::{ArchiveId, Digest, PieceId, SourceId};
 use strongroom_core::error::{Error, Result};
 
 use crate::catalog::Catalog;
+use crate::cold::{Cloud, ColdStore};
 use crate::cover::{Cover, Keys};
 use crate::database::{self, Access, Database};
 use crate::encoding::Level;
@@ -20,6 +24,9 @@ use crate::place::{Place, Presence};
 use crate::random::random;
 use crate::seal::Key;
 use crate::sql;
+use crate::thaw::Thawed;
+
+pub(crate) use fetch::unreachable;
 
 /// The number of the only archive in a database of format version 1.
 const ARCHIVE_NO: i64 = 1;
@@ -35,6 +42,9 @@ pub struct Archive {
     pub(crate) id: ArchiveId,
     pub(crate) key: Key,
     pub(crate) cover: Cover,
+    pub(crate) cloud: Cloud,
+    /// The store behind the cold tier, and its address, once it was needed.
+    pub(crate) store: Mutex<Option<(String, Arc<dyn ColdStore>)>>,
 }
 
 /// What may be done with the archive.
@@ -60,12 +70,14 @@ pub struct Options {
     pub size_bytes_max: Option<u64>,
     /// What opens it where it is encrypted; a new archive is encrypted with it.
     pub secret: Option<Secret>,
+    /// How the store behind its cold tier is reached, where it has one.
+    pub cloud: Cloud,
 }
 
 impl Options {
     /// The defaults for `mode`.
     pub fn new(mode: Mode) -> Self {
-        Self { mode, level: Level::default(), size_bytes_max: None, secret: None }
+        Self { mode, level: Level::default(), size_bytes_max: None, secret: None, cloud: Cloud::default() }
     }
 }
 
@@ -102,13 +114,15 @@ impl Archive {
         }
         let leases = Leases::of(&place);
         let database = Database::open(place, access, options.size_bytes_max)?;
+        let none = Thawed::default();
         let (id, lock) = database.read(|connection| {
-            let catalog = catalog(connection, &Cover::Plain)?;
+            let catalog = catalog(connection, &Cover::Plain, &none)?;
             Ok((catalog.identity()?, catalog.lock()?))
         })?;
         let cover = lock.map_or(Ok(Cover::Plain), |lock| uncovered(&lock, options.secret.as_ref(), id))?;
-        let key = database.read(|connection| catalog(connection, &cover)?.own_key())?;
-        Ok(Self { database, level: options.level, leases, id, key, cover })
+        let key = database.read(|connection| catalog(connection, &cover, &none)?.own_key())?;
+        let (cloud, store) = (options.cloud.clone(), Mutex::new(None));
+        Ok(Self { database, level: options.level, leases, id, key, cover, cloud, store })
     }
 
     /// What opens the archive in `dir`, where it is encrypted.
@@ -122,7 +136,8 @@ impl Archive {
             return Err(Error::not_found(format!("there is no archive in {}", dir.display())));
         }
         let database = Database::open(place, Access::Read, None)?;
-        let lock = database.read(|connection| catalog(connection, &Cover::Plain)?.lock())?;
+        let none = Thawed::default();
+        let lock = database.read(|connection| catalog(connection, &Cover::Plain, &none)?.lock())?;
         Ok(lock.map(|lock| lock.method.needed()))
     }
 
@@ -133,17 +148,30 @@ impl Archive {
 
     /// Runs `work` on one unchanging state of the archive.
     pub(crate) fn look<T>(&self, work: impl Fn(Catalog<'_>) -> Outcome<T>) -> Result<T> {
-        self.database.read(|connection| work(self.catalog(connection)?))
+        self.thawing(|thawed| self.database.read(|connection| work(self.catalog(connection, thawed)?)))
     }
 
     /// Runs `work` in one transaction, alone, and makes it durable.
     pub(crate) fn change<T>(&self, work: impl Fn(Catalog<'_>) -> Outcome<T>) -> Result<T> {
-        self.database.write(|connection| work(self.catalog(connection)?))
+        self.thawing(|thawed| self.database.write(|connection| work(self.catalog(connection, thawed)?)))
+    }
+
+    /// Tries until everything is at hand that `attempt` needs of the cold tier. Outside of it nothing is locked.
+    fn thawing<T>(&self, attempt: impl Fn(&Thawed) -> Result<T>) -> Result<T> {
+        let mut thawed = Thawed::default();
+        loop {
+            let done = attempt(&thawed);
+            let wanted = thawed.take_wanted();
+            if done.is_ok() || wanted.is_empty() {
+                return done;
+            }
+            self.fetch(&wanted, &mut thawed);
+        }
     }
 
     /// The tables, where they are still under the key with which the archive was opened.
-    fn catalog<'c>(&'c self, connection: &'c Connection) -> Outcome<Catalog<'c>> {
-        let catalog = catalog(connection, &self.cover)?;
+    fn catalog<'c>(&'c self, connection: &'c Connection, thawed: &'c Thawed) -> Outcome<Catalog<'c>> {
+        let catalog = catalog(connection, &self.cover, thawed)?;
         if catalog.stamp()? != self.cover.stamp() {
             return Err(Error::unavailable(
                 "the archive was encrypted by another process since it was opened; open it again",
@@ -236,9 +264,9 @@ pub(crate) fn keyed<'a>(
 }
 
 /// The tables behind a connection.
-fn catalog<'c>(connection: &'c Connection, cover: &'c Cover) -> Outcome<Catalog<'c>> {
+fn catalog<'c>(connection: &'c Connection, cover: &'c Cover, thawed: &'c Thawed) -> Outcome<Catalog<'c>> {
     let version = connection.query_row(sql::READ_FORMAT_VERSION, [], |row| row.get(0))?;
-    Ok(Catalog { connection, archive: ARCHIVE_NO, cover, version })
+    Ok(Catalog { connection, archive: ARCHIVE_NO, cover, version, thawed })
 }
 
 /// How the rows behind a lock are read.
@@ -270,7 +298,8 @@ fn create(place: &Place, secret: Option<&Secret>) -> Result<()> {
     let nonce = u64::from_le_bytes(random()?);
     let draft = place.make_draft(nonce)?;
     let filled = database::create(&draft, |connection| -> Outcome<()> {
-        let catalog = catalog(connection, &cover)?;
+        let none = Thawed::default();
+        let catalog = catalog(connection, &cover, &none)?;
         lock.iter().try_for_each(|lock| catalog.put_lock(lock))?;
         catalog.put_identity(id, &key)?;
         catalog.journal(&Entry::Created(id))?;

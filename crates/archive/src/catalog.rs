@@ -8,6 +8,7 @@ mod erasures;
 mod keys;
 mod pieces;
 mod sources;
+mod tiers;
 
 use std::borrow::Cow;
 
@@ -25,9 +26,11 @@ use crate::fault::Outcome;
 use crate::journal::{SqlNodes, Tree, node_place};
 use crate::seal::Key;
 use crate::sql;
+use crate::thaw::Thawed;
 
 pub(crate) use compactions::CompactionRow;
 pub(crate) use sources::RevisionRow;
+pub(crate) use tiers::ColdTier;
 
 /// The tables of one archive, inside a transaction.
 #[derive(Clone, Copy)]
@@ -37,6 +40,8 @@ pub(crate) struct Catalog<'c> {
     pub(crate) cover: &'c Cover,
     /// The format version of the database, which says which tables there are.
     pub(crate) version: i64,
+    /// Objects of the cold tier that were fetched for whoever is looking.
+    pub(crate) thawed: &'c Thawed,
 }
 
 /// The rows that one statement gives, each made by `row`.

@@ -270,6 +270,7 @@ fn relation(catalog: Catalog<'_>, old: &[(PieceId, u64)], new: &[(PieceId, u64)]
 fn bytes_of(catalog: Catalog<'_>, id: PieceId) -> Outcome<Option<Vec<u8>>> {
     match bodies::get(catalog, id) {
         Ok(Some(Ok(Body::Whole(bytes) | Body::Redacted(Redacted { bytes, .. })))) => Ok(Some(bytes)),
+        // Of what cannot be read it is not known what extends it.
         Ok(Some(Err(_)) | None) => Ok(None),
         Err(fault) => fault.damage().map(|_| None),
     }

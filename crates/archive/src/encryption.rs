@@ -3,7 +3,7 @@
 use rusqlite::params;
 use rusqlite::types::{FromSql, ToSql};
 use strongroom_core::digest::SourceId;
-use strongroom_core::error::{Error, Result};
+use strongroom_core::error::{Error, ErrorKind, Result};
 
 use crate::archive::{Archive, new_cover};
 use crate::blobs::Blobs as _;
@@ -26,10 +26,16 @@ impl Archive {
             return Err(Error::invalid_input("the archive is encrypted already"));
         }
         self.database.check_writable()?;
+        // What lies in the cold tier was put there as it is: it comes back to be sealed, and goes from there.
+        self.bring_all_back()?;
         let alone = self.leases.alone()?;
         let (lock, cover) = new_cover(secret, self.id())?;
         self.change(|catalog| {
             let plain = catalog.upgraded()?;
+            if !plain.all_cold()?.is_empty() {
+                let message = "originals were moved to the cold tier meanwhile; nothing was encrypted";
+                return Err(Error::new(ErrorKind::Busy, message).into());
+            }
             self.convert(Conversion { plain, sealed: Catalog { cover: &cover, ..plain } }, &lock)
         })?;
         drop(alone);
@@ -108,6 +114,9 @@ impl Archive {
             both.column(table, column, |stored: String| {
                 Ok(both.sealed.cover.put_text(&stored)?.into_owned())
             })?;
+        }
+        if let Some(tier) = both.plain.cold_tier()? {
+            both.sealed.put_cold_tier(&tier)?;
         }
         both.sealed.put_lock(lock)?;
         both.sealed.journal(&Entry::Encrypted { stamp: lock.stamp })?;

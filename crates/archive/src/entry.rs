@@ -32,6 +32,20 @@ pub(crate) enum Entry {
     Stripped { tag: Tag, record: Digest, order: Order },
     Redacted(RedactedPiece),
     Encrypted { stamp: Stamp },
+    Tiered { url: String, latency_ms: u64 },
+    Cooled(Vec<Cooled>),
+    Warmed(Vec<PieceId>),
+    Swept(Vec<[u8; 32]>),
+}
+
+/// A piece whose bytes were moved to an object of the cold tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cooled {
+    pub(crate) piece: PieceId,
+    /// The object's name.
+    pub(crate) object: [u8; 32],
+    /// Its length, in bytes.
+    pub(crate) len: u64,
 }
 
 /// Who ordered something, why, and when.
@@ -129,6 +143,17 @@ impl Entry {
             }
             Self::Redacted(redacted) => encode_redacted(&mut to, redacted),
             Self::Encrypted { stamp } => to.raw(stamp),
+            Self::Tiered { url, latency_ms } => {
+                to.text(url);
+                to.u64(*latency_ms);
+            }
+            Self::Cooled(pieces) => to.list(pieces, |to, cooled| {
+                to.digest(cooled.piece.digest());
+                to.raw(&cooled.object);
+                to.u64(cooled.len);
+            }),
+            Self::Warmed(pieces) => to.list(pieces, |to, piece| to.digest(piece.digest())),
+            Self::Swept(objects) => to.list(objects, |to, object| to.raw(object)),
         }
         to.finish()
     }
@@ -152,6 +177,10 @@ impl Entry {
             Self::Stripped { .. } => 15,
             Self::Redacted(_) => 16,
             Self::Encrypted { .. } => 17,
+            Self::Tiered { .. } => 18,
+            Self::Cooled(_) => 19,
+            Self::Warmed(_) => 20,
+            Self::Swept(_) => 21,
         }
     }
 
@@ -213,6 +242,12 @@ impl Entry {
                 cuts: from.list(decode_cut)?,
             }),
             17 => Self::Encrypted { stamp: from.array()? },
+            18 => Self::Tiered { url: from.text()?, latency_ms: from.u64()? },
+            19 => Self::Cooled(from.list(|from| {
+                Ok(Cooled { piece: piece(from)?, object: from.array()?, len: from.u64()? })
+            })?),
+            20 => Self::Warmed(from.list(piece)?),
+            21 => Self::Swept(from.list(Reader::array)?),
             other => return Err(from.malformed(&format!("kind {other} is not known"))),
         })
     }
@@ -352,6 +387,10 @@ mod tests {
                 cuts: vec![Cut { range: ByteRange::new(3, 9), commitment: digest, order }],
             }),
             Entry::Encrypted { stamp: [5; 16] },
+            Entry::Tiered { url: "s3://bucket".into(), latency_ms: 900 },
+            Entry::Cooled(vec![Cooled { piece, object: [4; 32], len: 12 }]),
+            Entry::Warmed(vec![piece]),
+            Entry::Swept(vec![[4; 32], [3; 32]]),
         ]
     }
 
@@ -369,7 +408,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 2..300), kind in 0..19u8) {
+        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 2..300), kind in 0..23u8) {
             bytes[0] = VERSION;
             bytes[1] = kind;
             if let Ok(entry) = Entry::decode(&bytes) {

@@ -109,6 +109,7 @@ fn check(loaded: Loaded, id: PieceId, len: u64, it: &str) -> Result<Vec<u8>> {
         }
         Loaded::Redacted(redacted) => Err(Error::expired(format!("{it}: {}", redacted.words()))),
         Loaded::Damaged(why) => Err(Error::corrupt(format!("{it} is damaged: {why}"))),
+        Loaded::Unreachable(why) => Err(Error::unavailable(format!("{it}: {why}"))),
     }
 }
 

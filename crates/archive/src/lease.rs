@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Leases {
     path: PathBuf,
+    tier: PathBuf,
     held: Mutex<Option<File>>,
 }
 
@@ -33,24 +34,13 @@ pub(crate) struct Alone<'l>(MutexGuard<'l, Option<File>>);
 
 impl Leases {
     pub(crate) fn of(place: &Place) -> Self {
-        Self { path: place.lease(), held: Mutex::new(None) }
+        Self { path: place.lease(), tier: place.tier(), held: Mutex::new(None) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<File>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn failed(&self, error: impl Into<std::io::Error>) -> Error {
-        let error = error.into();
-        Error::unavailable(format!("{} cannot be locked: {error}", self.path.display())).caused_by(error)
-    }
-
-    fn open(&self) -> Result<File> {
-        let nofollow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(nofollow);
-        options.open(&self.path).map_err(|error| self.failed(error))
-    }
 
     /// Holds the lease together with others from now on. Waits while somebody deletes.
     ///
@@ -59,9 +49,9 @@ impl Leases {
     pub(crate) fn hold(&self) -> Result<()> {
         let mut held = self.lock();
         if held.is_none() {
-            let file = self.open()?;
+            let file = open(&self.path)?;
             let asked = (FlockOperation::NonBlockingLockShared, TRIES_SHARED);
-            self.take(&file, asked, "another process deletes from the archive")?;
+            take((&file, &self.path), asked, "another process deletes from the archive")?;
             *held = Some(file);
         }
         Ok(())
@@ -74,9 +64,9 @@ impl Leases {
     pub(crate) fn alone(&self) -> Result<Alone<'_>> {
         let mut held = self.lock();
         *held = None;
-        let file = self.open()?;
-        self.take(
-            &file,
+        let file = open(&self.path)?;
+        take(
+            (&file, &self.path),
             (FlockOperation::NonBlockingLockExclusive, TRIES_ALONE),
             "another process stores originals, such as a running compaction; nothing was deleted",
         )?;
@@ -84,18 +74,42 @@ impl Leases {
         Ok(Alone(held))
     }
 
-    fn take(&self, file: &File, asked: (FlockOperation, u32), busy: &str) -> Result<()> {
-        let (operation, tries) = asked;
-        for _ in 0..tries {
-            match flock(file, operation) {
-                Ok(()) => return Ok(()),
-                Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(self.failed(error)),
-            }
-        }
-        Err(Error::new(strongroom_core::error::ErrorKind::Busy, busy))
+    /// Takes the right to move originals between tiers, alone, until what is returned is dropped. Others store and
+    /// delete meanwhile.
+    ///
+    /// # Errors
+    /// `Busy` when another process has it, `Unavailable` when the file cannot be locked.
+    pub(crate) fn tier(&self) -> Result<File> {
+        let file = open(&self.tier)?;
+        let asked = (FlockOperation::NonBlockingLockExclusive, TRIES_ALONE);
+        take((&file, &self.tier), asked, "another process moves originals between tiers; try again when it is done")?;
+        Ok(file)
     }
+}
+
+fn failed(path: &Path, error: impl Into<std::io::Error>) -> Error {
+    let error = error.into();
+    Error::unavailable(format!("{} cannot be locked: {error}", path.display())).caused_by(error)
+}
+
+fn open(path: &Path) -> Result<File> {
+    let nofollow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(nofollow);
+    options.open(path).map_err(|error| failed(path, error))
+}
+
+fn take(own: (&File, &Path), asked: (FlockOperation, u32), busy: &str) -> Result<()> {
+    let ((file, path), (operation, tries)) = (own, asked);
+    for _ in 0..tries {
+        match flock(file, operation) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(failed(path, error)),
+        }
+    }
+    Err(Error::new(strongroom_core::error::ErrorKind::Busy, busy))
 }
 
 impl Drop for Alone<'_> {

@@ -21,6 +21,9 @@ mod random;
 
 mod seal;
 
+mod cold;
+mod thaw;
+
 mod cover;
 
 mod lock;
@@ -63,6 +66,8 @@ mod hold;
 
 pub mod expiry;
 
+pub mod tier;
+
 mod purge;
 
 mod strip;
@@ -79,6 +84,7 @@ pub mod verify;
 mod torture;
 
 pub use archive::{Archive, Mode, Options};
+pub use cold::Cloud;
 pub use encoding::Level;
 pub use entry::Order;
 pub use lock::{Needed, Passphrase, Secret};

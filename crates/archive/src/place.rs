@@ -15,6 +15,7 @@ const DATABASE: &str = "strongroom.db";
 const LOG: &str = "strongroom.db-wal";
 const INDEX: &str = "strongroom.db-shm";
 const LEASE: &str = "strongroom.lease";
+const TIER: &str = "strongroom.tier";
 
 /// The directory of an archive.
 #[derive(Debug, Clone)]
@@ -63,6 +64,11 @@ impl Place {
     /// The file that whoever stores something holds a lock on.
     pub(crate) fn lease(&self) -> PathBuf {
         self.dir.join(LEASE)
+    }
+
+    /// The file that whoever moves originals between tiers holds a lock on.
+    pub(crate) fn tier(&self) -> PathBuf {
+        self.dir.join(TIER)
     }
 
     /// The error that `what` failed here.

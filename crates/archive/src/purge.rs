@@ -9,21 +9,25 @@ use crate::archive::Archive;
     reason = "the method is of one lifetime, the closure of any"
 )]
 impl Archive {
-    /// Whether bytes that were taken away may still stand in free pages or in the log: a run was cut short, or
-    /// another process was reading.
+    /// Whether bytes that were taken away may still stand in free pages, in the log or in the cold tier: a run was
+    /// cut short, another process was reading, or the tier could not be reached.
     ///
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn purge_is_due(&self) -> Result<bool> {
-        self.look(|catalog| catalog.purge_is_due())
+        self.look(|catalog| Ok(catalog.purge_is_due()? || !catalog.leaving()?.is_empty()))
     }
 
-    /// Clears free pages and the log. It may be repeated, and may be cut short anywhere.
+    /// Clears free pages, the log, and the cold tier of objects that nothing needs. It may be repeated, and may be cut
+    /// short anywhere.
     ///
     /// # Errors
-    /// `Busy` when another process uses the archive for too long, `Unavailable` when it cannot be written.
+    /// `Busy` when another process uses the archive for too long, `Unavailable` when it cannot be written, or the cold
+    /// tier cannot be: then the rest is cleared.
     pub fn purge(&self) -> Result<()> {
+        let swept = self.sweep();
         self.database.purge()?;
-        self.change(|catalog| catalog.note_purged())
+        self.change(|catalog| catalog.note_purged())?;
+        swept.map(drop)
     }
 }

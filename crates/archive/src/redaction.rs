@@ -10,6 +10,7 @@ use strongroom_core::vault::REDACTED_BYTE;
 use crate::archive::{Archive, keyed};
 use crate::bodies::{self, Body};
 use crate::catalog::Catalog;
+use crate::cold::Trouble;
 use crate::encoding::Encoder;
 use crate::entry::{Cut, Entry, Order, RedactedPiece};
 use crate::erasure::{Reach, check_free};
@@ -143,7 +144,10 @@ fn kept(catalog: Catalog<'_>, piece: PieceId) -> Outcome<(Vec<u8>, Vec<Cut>)> {
         Some(Ok(Body::Whole(bytes))) if PieceId::of(&bytes) == piece => Ok((bytes, Vec::new())),
         Some(Ok(Body::Redacted(redacted))) => Ok((redacted.bytes, bodies::cuts(catalog, piece)?)),
         Some(Ok(Body::Whole(_))) => Err(damaged("it differs from its hash").into()),
-        Some(Err(why)) => Err(damaged(&why).into()),
+        Some(Err(Trouble::Damaged(why))) => Err(damaged(&why).into()),
+        Some(Err(Trouble::Unreachable(why))) => {
+            Err(Error::unavailable(format!("piece {piece}: {why}; nothing was changed")).into())
+        }
         None => Err(Error::not_found(format!("piece {piece} has no bytes in the archive")).into()),
     }
 }

@@ -6,10 +6,13 @@
 pub(crate) const APPLICATION_ID: i64 = 0x5352_4731;
 
 /// The format version of docs/archive-format.md.
-pub(crate) const FORMAT_VERSION: i64 = 2;
+pub(crate) const FORMAT_VERSION: i64 = 3;
 
 /// The first version with locks, keys of sources, erasures and redactions.
 pub(crate) const VERSION_OF_ORDERS: i64 = 2;
+
+/// The first version with a cold tier.
+pub(crate) const VERSION_OF_TIERS: i64 = 3;
 
 /// What a new database needs before its log.
 pub(crate) const CREATE_PAGES: &str = "PRAGMA page_size = 4096";
@@ -152,6 +155,24 @@ pub(crate) const SCHEMA_2: &str = "
 /// Brings a database of version 1 to version 2.
 pub(crate) const UPGRADE: &str = "PRAGMA user_version = 2";
 
+/// What version 3 adds.
+pub(crate) const SCHEMA_3: &str = "
+    CREATE TABLE cold_tier (
+        archive INTEGER PRIMARY KEY, url TEXT NOT NULL, declared_ms INTEGER NOT NULL, measured_ms INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE cold (
+        archive INTEGER NOT NULL, piece BLOB NOT NULL, object BLOB NOT NULL, len INTEGER NOT NULL,
+        PRIMARY KEY (archive, piece)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE leaving (
+        archive INTEGER NOT NULL, object BLOB NOT NULL,
+        PRIMARY KEY (archive, object)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// Brings a database of version 2 to version 3.
+pub(crate) const UPGRADE_TO_TIERS: &str = "PRAGMA user_version = 3";
+
 /// The values of a column, each once.
 pub(crate) fn distinct(table: &str, column: &str) -> String {
     let archive = archive_column(table);
@@ -239,6 +260,22 @@ pub(crate) const LAST_TIME: &str = "
         SELECT max(at_ms) AS at_ms FROM revision WHERE archive = ?1
         UNION ALL SELECT max(at_ms) FROM tombstone WHERE archive = ?1)";
 pub(crate) const LAST_ERASURE: &str = "SELECT max(at_ms) FROM erasure WHERE archive = ?1";
+
+// The cold tier: where it is, what is there, and what is to be taken away from there.
+pub(crate) const TIER_GET: &str = "SELECT url, declared_ms, measured_ms FROM cold_tier WHERE archive = ?1";
+pub(crate) const TIER_PUT: &str =
+    "INSERT OR REPLACE INTO cold_tier (archive, url, declared_ms, measured_ms) VALUES (?1, ?2, ?3, ?4)";
+pub(crate) const TIER_MEASURED: &str =
+    "UPDATE cold_tier SET measured_ms = max(measured_ms, ?2) WHERE archive = ?1";
+pub(crate) const PIECE_TIER: &str = "UPDATE piece SET tier = ?3 WHERE archive = ?1 AND id = ?2";
+pub(crate) const COLD_PUT: &str = "INSERT INTO cold (archive, piece, object, len) VALUES (?1, ?2, ?3, ?4)";
+pub(crate) const COLD_GET: &str = "SELECT object, len FROM cold WHERE archive = ?1 AND piece = ?2";
+pub(crate) const COLD_DELETE: &str = "DELETE FROM cold WHERE archive = ?1 AND piece = ?2";
+pub(crate) const COLD_ALL: &str = "SELECT piece, object, len FROM cold WHERE archive = ?1";
+pub(crate) const LEAVING_PUT: &str =
+    "INSERT INTO leaving (archive, object) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+pub(crate) const LEAVING_DELETE: &str = "DELETE FROM leaving WHERE archive = ?1 AND object = ?2";
+pub(crate) const LEAVING_ALL: &str = "SELECT object FROM leaving WHERE archive = ?1 ORDER BY object";
 
 // Sources and revisions.
 pub(crate) const SOURCE_PUT: &str = "

@@ -9,6 +9,7 @@ use strongroom_core::vault::{Loaded, PIECE_BYTES_MAX, Piece, PieceStat, Retentio
 use crate::archive::Archive;
 use crate::bodies::{self, Body};
 use crate::catalog::{Catalog, fits};
+use crate::cold::{Cold, Trouble};
 use crate::encoding::Encoder;
 use crate::entry::Entry;
 use crate::fault::Outcome;
@@ -33,16 +34,40 @@ impl Archive {
         let distinct: Vec<&Piece> = pieces.iter().filter(|piece| seen.insert(piece.id())).collect();
         let states = self.look(|catalog| distinct.iter().map(|piece| state(catalog, piece)).collect())?;
         let states: Vec<State> = states;
+        let lost = self.lost(&states)?;
         let mut encoder = Encoder::new(self.level)?;
         let need = |(piece, state): (&'p Piece, State)| {
             let need = match state {
-                State::Intact => Need::Nothing,
+                State::Cold(_) if lost.contains(&piece.id()) => Need::Repair(encoder.encode(piece.bytes())),
+                State::Intact | State::Cold(_) => Need::Nothing,
                 State::Absent => Need::Store(encoder.encode(piece.bytes())),
                 State::Differs => Need::Repair(encoder.encode(piece.bytes())),
             };
             (piece, need)
         };
         Ok(distinct.into_iter().zip(states).map(need).collect())
+    }
+
+    /// The cold pieces whose objects are gone, and that can be had again. Where the tier cannot be reached none is:
+    /// whoever reads back finds out.
+    fn lost(&self, states: &[State]) -> Result<BTreeSet<PieceId>> {
+        let cold: Vec<Cold> = states.iter().filter_map(|state| state.cold()).collect();
+        if cold.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let troubles = self.check_objects(&cold);
+        let damaged = |trouble: &Option<Trouble>| matches!(trouble, Some(Trouble::Damaged(_)));
+        let damaged = cold.iter().zip(&troubles).filter(|(_, trouble)| damaged(trouble));
+        let damaged: Vec<PieceId> = damaged.map(|(cold, _)| cold.piece).collect();
+        self.look(|catalog| {
+            let mut lost = BTreeSet::new();
+            for &piece in &damaged {
+                if !was_redacted(catalog, piece)? {
+                    lost.insert(piece);
+                }
+            }
+            Ok(lost)
+        })
     }
 
     /// Whether all is there already and kept long enough.
@@ -106,7 +131,8 @@ impl Archive {
         match bodies::get(catalog, id)? {
             Some(Ok(Body::Whole(bytes))) => return Ok(Loaded::Found(bytes)),
             Some(Ok(Body::Redacted(redacted))) => return Ok(Loaded::Redacted(redacted)),
-            Some(Err(why)) => return Ok(Loaded::Damaged(why)),
+            Some(Err(Trouble::Damaged(why))) => return Ok(Loaded::Damaged(why)),
+            Some(Err(Trouble::Unreachable(why))) => return Ok(Loaded::Unreachable(why)),
             None => {}
         }
         let keyed = self.tombstone(id);
@@ -146,11 +172,21 @@ enum State {
     Intact,
     Absent,
     Differs,
+    Cold(Cold),
+}
+
+impl State {
+    fn cold(&self) -> Option<Cold> {
+        if let Self::Cold(cold) = self { Some(*cold) } else { None }
+    }
 }
 
 fn state(catalog: Catalog<'_>, piece: &Piece) -> Outcome<State> {
     if catalog.piece(piece.id())?.is_none() {
         return Ok(State::Absent);
+    }
+    if let Some(cold) = catalog.cold(piece.id())? {
+        return Ok(State::Cold(cold));
     }
     let stored = match bodies::get(catalog, piece.id()) {
         Ok(stored) => stored.and_then(std::result::Result::ok),
@@ -216,6 +252,7 @@ impl Vault for Archive {
 
     fn load(&self, pieces: &[PieceId]) -> Result<Vec<Loaded>> {
         self.look(|catalog| {
+            catalog.thaw(pieces)?;
             let load = |&id: &PieceId| match self.load_one(catalog, id) {
                 Ok(loaded) => Ok(loaded),
                 Err(fault) => fault.damage().map(Loaded::Damaged),
@@ -236,8 +273,7 @@ fn stat_one(catalog: Catalog<'_>, id: PieceId, cap: Retention) -> Outcome<Option
     let Some(row) = catalog.piece(id)? else { return Ok(None) };
     let latency_ms_max = match row.tier {
         Tier::Hot => HOT_LATENCY_MS_MAX,
-        // Version 1 writes no other tier: nothing is known of how fast it is.
-        Tier::Cold => u64::MAX,
+        Tier::Cold => catalog.cold_tier()?.map_or(u64::MAX, |tier| tier.latency_ms_max()),
     };
     let retention = row.retention.or_shorter(cap);
     Ok(Some(PieceStat { retention, hold: catalog.piece_hold(id)?, tier: row.tier, latency_ms_max }))

@@ -3,6 +3,7 @@
 //! The journal is replayed into what the tables should hold, and the tables are compared with that. Everything is
 //! read from one unchanging state of the database, while others go on writing.
 
+mod cold;
 mod ledger;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ use crate::archive::Archive;
 use crate::blobs::Blobs as _;
 use crate::bodies::{self, Body};
 use crate::catalog::{Catalog, CompactionRow, RevisionRow};
+use crate::cold::Trouble;
 use crate::fault::{Fault, Outcome};
 use crate::journal::Checkpoint;
 use crate::registry::record_of;
@@ -48,6 +50,10 @@ pub struct Report {
     pub erased: u64,
     /// The number of pieces of which bytes were taken out by order, where the bytes were read.
     pub redacted: u64,
+    /// The number of pieces whose bytes are in the cold tier.
+    pub cold: u64,
+    /// The number of objects that may still stand in the cold tier and that nothing needs.
+    pub leaving: u64,
     /// Whether bytes that were taken away may still stand in free pages or in the log.
     pub purge_is_due: bool,
 }
@@ -114,6 +120,8 @@ pub enum ProblemKind {
     SourceRow,
     /// A compaction record is missing, or not what the journal says.
     Record,
+    /// The cold tier cannot be reached, or what the catalog says of it is not what the journal says.
+    Tier,
 }
 
 impl fmt::Display for Problem {
@@ -131,15 +139,25 @@ impl Archive {
     /// Checks the whole archive, against `outside` where a checkpoint was kept elsewhere. Problems are values.
     pub fn verify(&self, depth: Depth, outside: Option<&Checkpoint>) -> Report {
         let report = self.look(|catalog| {
-            let mut inspection = Inspection::new(catalog, self);
+            let mut inspection = Inspection::new(catalog, self, Report::empty());
             inspection.run(depth, outside)?;
             Ok(inspection.report)
         });
-        report.unwrap_or_else(|error| {
+        let mut report = report.unwrap_or_else(|error| {
             let mut report = Report::empty();
             report.add(ProblemKind::Database, error.to_string());
             report
-        })
+        });
+        if let Err(error) = self.check_cold(&mut report, depth) {
+            report.add(ProblemKind::Tier, error.to_string());
+        }
+        let placed = self.look(|catalog| {
+            let mut inspection = Inspection::new(catalog, self, report.clone());
+            let placed = inspection.place_problems();
+            inspection.note(ProblemKind::SourceRow, placed)?;
+            Ok(inspection.report)
+        });
+        placed.unwrap_or(report)
     }
 }
 
@@ -153,6 +171,8 @@ impl Report {
             anchor: Anchor::None,
             erased: 0,
             redacted: 0,
+            cold: 0,
+            leaving: 0,
             purge_is_due: false,
         }
     }
@@ -179,15 +199,16 @@ struct Inspection<'c> {
 type Step<'c> = (ProblemKind, fn(&mut Inspection<'c>) -> Outcome<()>);
 
 impl<'c> Inspection<'c> {
-    fn new(catalog: Catalog<'c>, archive: &'c Archive) -> Self {
-        Self { catalog, archive, ledger: Ledger::default(), report: Report::empty() }
+    fn new(catalog: Catalog<'c>, archive: &'c Archive, report: Report) -> Self {
+        Self { catalog, archive, ledger: Ledger::default(), report }
     }
 
     /// # Errors
     /// Only when another process is in the way.
     fn run(&mut self, depth: Depth, outside: Option<&Checkpoint>) -> Outcome<()> {
-        let steps: [Step<'c>; 6] = [
+        let steps: [Step<'c>; 7] = [
             (ProblemKind::Journal, Self::check_journal),
+            (ProblemKind::Tier, Self::check_tier),
             (ProblemKind::PieceRow, Self::check_pieces),
             (ProblemKind::SourceRow, Self::check_sources),
             (ProblemKind::SourceRow, Self::check_revisions),
@@ -201,8 +222,6 @@ impl<'c> Inspection<'c> {
             let walked = step(self);
             self.note(*kind, walked)?;
         }
-        let placed = self.place_problems();
-        self.note(ProblemKind::SourceRow, placed)?;
         self.check_anchor(outside);
         Ok(())
     }
@@ -266,6 +285,7 @@ impl<'c> Inspection<'c> {
         let rows = self.catalog.pieces()?;
         self.report.pieces = u64::try_from(rows.len()).unwrap_or(u64::MAX);
         let blobs: BTreeSet<PieceId> = self.catalog.blobs().ids()?.into_iter().collect();
+        let cold: BTreeSet<PieceId> = self.catalog.all_cold()?.into_iter().map(|cold| cold.piece).collect();
         let mut expected = std::mem::take(&mut self.ledger.pieces);
         for (id, len, retention) in &rows {
             match expected.remove(id) {
@@ -285,7 +305,7 @@ impl<'c> Inspection<'c> {
                 }
                 Some(_) => {}
             }
-            if !blobs.contains(id) {
+            if !blobs.contains(id) && !cold.contains(id) {
                 self.report.add_piece(ProblemKind::PieceMissing, *id, "has no bytes in the archive");
             }
         }
@@ -450,7 +470,9 @@ impl<'c> Inspection<'c> {
     fn check_bytes(&mut self) -> Outcome<()> {
         for id in self.catalog.blobs().ids()? {
             let read = match bodies::get(self.catalog, id) {
-                Ok(stored) => stored.unwrap_or_else(|| Err("it has no bytes".to_owned())),
+                Ok(Some(Ok(body))) => Ok(body),
+                Ok(Some(Err(Trouble::Damaged(why) | Trouble::Unreachable(why)))) => Err(why),
+                Ok(None) => Err("it has no bytes".to_owned()),
                 Err(fault) => Err(fault.damage()?),
             };
             match read {

@@ -131,6 +131,8 @@ pub enum Loaded {
     Redacted(Redacted),
     /// It is there and cannot be read, with the reason.
     Damaged(String),
+    /// Nothing is known of it: what keeps it does not answer. It is not lost.
+    Unreachable(String),
 }
 
 /// What stands in place of each byte that was taken out: a JSON string may hold it, and no text does.
@@ -183,7 +185,7 @@ impl Loaded {
             Self::Expired { at, reason } => Err(expired_words(at, &reason)),
             Self::Erased { at, reason } => Err(erased_words(at, &reason)),
             Self::Redacted(redacted) => Err(redacted.words()),
-            Self::Damaged(why) => Err(why),
+            Self::Damaged(why) | Self::Unreachable(why) => Err(why),
         }
     }
 }

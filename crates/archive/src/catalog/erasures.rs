@@ -76,4 +76,14 @@ impl Catalog<'_> {
         }
         Ok(Self { version: self.version.max(sql::VERSION_OF_ORDERS), ..self })
     }
+
+    /// The same rows with the tables of a cold tier.
+    pub(crate) fn with_tiers(self) -> Outcome<Self> {
+        let own = self.upgraded()?;
+        if own.version < sql::VERSION_OF_TIERS {
+            own.connection.execute_batch(sql::SCHEMA_3)?;
+            own.connection.execute_batch(sql::UPGRADE_TO_TIERS)?;
+        }
+        Ok(Self { version: own.version.max(sql::VERSION_OF_TIERS), ..own })
+    }
 }

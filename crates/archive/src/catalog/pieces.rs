@@ -100,8 +100,9 @@ impl Catalog<'_> {
         Ok(())
     }
 
-    /// Takes a piece, its bytes and its keys away.
+    /// Takes a piece, its bytes and its keys away. An object that held them is left to be taken away.
     pub(crate) fn remove_piece(self, id: PieceId) -> Outcome<()> {
+        self.forget_object(id)?;
         let key = self.id(Cell::Piece, id.digest())?;
         for statement in [sql::BLOB_DELETE, sql::PIECE_DELETE, sql::PIECE_KEYS_DELETE] {
             run(self.connection, statement, params![self.archive, key])?;

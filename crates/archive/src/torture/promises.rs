@@ -129,7 +129,7 @@ fn broken_piece(id: PieceId, fate: Fate, loaded: &Loaded) -> Option<String> {
         }
         Loaded::Expired { .. } | Loaded::Erased { .. } => matches!(fate, Fate::Going | Fate::Gone),
         Loaded::Redacted(_) => matches!(fate, Fate::Cutting | Fate::Cut),
-        Loaded::Missing | Loaded::Damaged(_) => false,
+        Loaded::Missing | Loaded::Damaged(_) | Loaded::Unreachable(_) => false,
     };
     let found = match loaded {
         Loaded::Found(bytes) => format!("{} bytes", bytes.len()),

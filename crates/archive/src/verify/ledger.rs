@@ -8,8 +8,9 @@ use strongroom_core::time::Timestamp;
 use strongroom_core::vault::Retention;
 
 use crate::archive::Archive;
+use crate::cold::{Cold, ObjectName};
 use crate::cover::Stamp;
-use crate::entry::{Entry, Order};
+use crate::entry::{Cooled, Entry, Order};
 use crate::journal::Checkpoint;
 use crate::source::{SessionItem, SourceMeta, StoredRevision};
 
@@ -29,6 +30,10 @@ pub(super) struct Ledger {
     pub(super) orders: BTreeMap<[u8; 32], Order>,
     /// The mark of the master key.
     pub(super) stamp: Option<Stamp>,
+    /// Where the cold tier is, and how slow it was said to be.
+    pub(super) tier: Option<(String, u64)>,
+    /// The objects of pieces that are there.
+    pub(super) cold: BTreeMap<PieceId, Cold>,
     /// Pieces that were deleted and not stored again.
     pub(super) erased: BTreeSet<PieceId>,
     /// The pieces that are there, by the keyed hash of a tombstone.
@@ -52,6 +57,8 @@ impl Default for Ledger {
             tombstones: BTreeMap::new(),
             orders: BTreeMap::new(),
             stamp: None,
+            tier: None,
+            cold: BTreeMap::new(),
             erased: BTreeSet::new(),
             keyed: BTreeMap::new(),
             leaves: Vec::new(),
@@ -138,6 +145,14 @@ impl Ledger {
             }
             Entry::Redacted(redacted) => self.require(&[redacted.piece])?,
             Entry::Encrypted { stamp } => self.stamp = Some(stamp),
+            Entry::Tiered { url, latency_ms } => self.tier = Some((url, latency_ms)),
+            Entry::Cooled(pieces) => self.cool(&pieces)?,
+            Entry::Warmed(pieces) => {
+                if let Some(id) = pieces.iter().find(|id| self.cold.remove(id).is_none()) {
+                    return Err(Error::corrupt(format!("it brings back piece {id}, which was not cold")));
+                }
+            }
+            Entry::Swept(_) => {}
         }
         Ok(())
     }
@@ -161,6 +176,7 @@ impl Ledger {
         let unknown = || Error::corrupt("it deletes a piece that was not there");
         let id = self.keyed.remove(&keyed).ok_or_else(unknown)?;
         self.pieces.remove(&id);
+        self.cold.remove(&id);
         self.erased.insert(id);
         Ok(())
     }
@@ -175,6 +191,17 @@ impl Ledger {
     fn erase(&mut self, keyed: [u8; 32], reason: String, at: Timestamp) -> Result<()> {
         self.bury(keyed)?;
         self.tombstones.insert(keyed, (reason, at));
+        Ok(())
+    }
+
+    fn cool(&mut self, pieces: &[Cooled]) -> Result<()> {
+        self.require(&pieces.iter().map(|cooled| cooled.piece).collect::<Vec<_>>())?;
+        for cooled in pieces {
+            let cold = Cold { piece: cooled.piece, object: ObjectName(cooled.object), len: cooled.len };
+            if self.cold.insert(cooled.piece, cold).is_some() {
+                return Err(Error::corrupt(format!("it moves piece {}, which was cold", cooled.piece)));
+            }
+        }
         Ok(())
     }
 

@@ -1,0 +1,121 @@
+//! Objects of the cold tier, believed only by their names.
+
+use std::sync::{Arc, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+use strongroom_core::digest::PieceId;
+use strongroom_core::error::{Error, Result};
+
+use super::Archive;
+use crate::cold::{Cold, ColdStore, ObjectName, Trouble};
+use crate::thaw::Thawed;
+
+const OBJECT_DOMAIN: &str = "strongroom.cold.v1";
+
+impl Archive {
+    /// The name of the object that holds `body`, the bytes of `piece` as they are stored.
+    pub(crate) fn object_name(&self, piece: PieceId, body: &[u8]) -> ObjectName {
+        let hash = Sha256::digest(body);
+        ObjectName(self.keyed(OBJECT_DOMAIN, [piece.digest().as_bytes().as_slice(), hash.as_slice()]))
+    }
+
+    /// The store behind the cold tier, and its address.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no cold tier, `Unavailable` when it cannot be used.
+    pub(crate) fn cold_store(&self) -> Result<(String, Arc<dyn ColdStore>)> {
+        let none = Thawed::default();
+        let tier = self.database.read(|connection| self.catalog(connection, &none)?.cold_tier())?;
+        let tier = tier.ok_or_else(|| Error::not_found("the archive has no cold tier"))?;
+        let mut held = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.as_ref().filter(|(url, _)| *url == tier.url) {
+            Some(known) => Ok(known.clone()),
+            None => {
+                let store = self.cloud.open(&tier.url, self.id)?;
+                Ok(held.insert((tier.url, store)).clone())
+            }
+        }
+    }
+
+    /// Fetches objects; what is not there or not what it should be has its reason in place of bytes.
+    pub(super) fn fetch(&self, wanted: &[Cold], thawed: &mut Thawed) {
+        for (cold, fetched) in wanted.iter().zip(self.objects(wanted)) {
+            thawed.take_in(cold.object, fetched);
+        }
+    }
+
+    /// The bytes of objects, in order, compared with their names.
+    pub(crate) fn objects(&self, wanted: &[Cold]) -> Vec<std::result::Result<Vec<u8>, Trouble>> {
+        let (url, store) = match self.cold_store() {
+            Ok(opened) => opened,
+            Err(error) => {
+                return wanted.iter().map(|_| Err(Trouble::Unreachable(error.to_string()))).collect();
+            }
+        };
+        let names: Vec<ObjectName> = wanted.iter().map(|cold| cold.object).collect();
+        let mut found = store.get(&names);
+        // A wrong answer can be one that went wrong on its way; a second one is of the store.
+        for (cold, reply) in wanted.iter().zip(&mut found) {
+            if matches!(reply, Ok(Some(body)) if self.object_name(cold.piece, body) != cold.object) {
+                *reply = store.get(&[cold.object]).pop().unwrap_or_else(|| Err(NO_REPLY.to_owned()));
+            }
+        }
+        let is_ours = found.iter().all(|reply| !matches!(reply, Ok(None))) || self.is_marked(store.as_ref());
+        let judged = wanted.iter().zip(found).map(|(cold, reply)| match reply {
+            Ok(Some(body)) if self.object_name(cold.piece, &body) == cold.object => Ok(body),
+            Ok(Some(_)) => Err(Trouble::Damaged(format!("its object in the cold tier {url} was changed"))),
+            Ok(None) => Err(absent(&url, is_ours)),
+            Err(why) => Err(unreachable(&url, &why)),
+        });
+        judged.collect()
+    }
+
+    /// What is wrong with objects, as far as their lengths tell, in order.
+    pub(crate) fn check_objects(&self, wanted: &[Cold]) -> Vec<Option<Trouble>> {
+        let (url, store) = match self.cold_store() {
+            Ok(opened) => opened,
+            Err(error) => {
+                return wanted.iter().map(|_| Some(Trouble::Unreachable(error.to_string()))).collect();
+            }
+        };
+        let names: Vec<ObjectName> = wanted.iter().map(|cold| cold.object).collect();
+        let found = store.lens(&names);
+        let is_ours = found.iter().all(|reply| !matches!(reply, Ok(None))) || self.is_marked(store.as_ref());
+        let judged = wanted.iter().zip(found).map(|(cold, reply)| match reply {
+            Ok(Some(len)) if len == cold.len => None,
+            Ok(Some(len)) => Some(Trouble::Damaged(format!(
+                "its object in the cold tier {url} has {len} bytes and should have {}",
+                cold.len
+            ))),
+            Ok(None) => Some(absent(&url, is_ours)),
+            Err(why) => Some(unreachable(&url, &why)),
+        });
+        judged.collect()
+    }
+
+    /// The content of the mark by which a store is known to be this archive's.
+    pub(crate) fn mark(&self) -> Vec<u8> {
+        format!("strongroom cold tier of archive {}\n", self.id).into_bytes()
+    }
+
+    fn is_marked(&self, store: &dyn ColdStore) -> bool {
+        matches!(store.get(&[ObjectName::MARKER]).pop(), Some(Ok(Some(mark))) if mark == self.mark())
+    }
+}
+
+const NO_REPLY: &str = "there was no answer";
+
+/// What it means that an object is not found: in a store that is not known to be the right one, nothing.
+fn absent(url: &str, is_ours: bool) -> Trouble {
+    if is_ours {
+        Trouble::Damaged(format!("its object is not in the cold tier {url}"))
+    } else {
+        unreachable(url, "what is there does not bear the mark of this archive")
+    }
+}
+
+pub(crate) fn unreachable(url: &str, why: &str) -> Trouble {
+    Trouble::Unreachable(format!(
+        "the cold tier {url} cannot be reached ({why}); see that it is there and may be read, then try again"
+    ))
+}
