@@ -3,6 +3,7 @@
 mod fetch;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
@@ -45,6 +46,8 @@ pub struct Archive {
     pub(crate) cloud: Cloud,
     /// The store behind the cold tier, and its address, once it was needed.
     pub(crate) store: Mutex<Option<(String, Arc<dyn ColdStore>)>>,
+    /// Whether something was out of reach.
+    silence: AtomicBool,
 }
 
 /// What may be done with the archive.
@@ -122,7 +125,8 @@ impl Archive {
         let cover = lock.map_or(Ok(Cover::Plain), |lock| uncovered(&lock, options.secret.as_ref(), id))?;
         let key = database.read(|connection| catalog(connection, &cover, &none)?.own_key())?;
         let (cloud, store) = (options.cloud.clone(), Mutex::new(None));
-        Ok(Self { database, level: options.level, leases, id, key, cover, cloud, store })
+        let (level, silence) = (options.level, AtomicBool::new(false));
+        Ok(Self { database, level, leases, id, key, cover, cloud, store, silence })
     }
 
     /// What opens the archive in `dir`, where it is encrypted.
@@ -179,6 +183,11 @@ impl Archive {
             .into());
         }
         Ok(catalog)
+    }
+
+    /// Whether this value was asked for originals that the cold tier kept and that were out of reach.
+    pub fn met_silence(&self) -> bool {
+        self.silence.load(Ordering::Relaxed)
     }
 
     /// The key of fingerprints that stand for secrets in answers; it never leaves the process.

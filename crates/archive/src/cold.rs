@@ -4,6 +4,8 @@
 //! piece and its bytes, so that nothing of a transcript is told by it and two contents never meet under one name.
 
 mod http;
+#[cfg(test)]
+pub(crate) mod memory;
 mod objects;
 
 use std::fmt;
@@ -131,4 +133,3 @@ impl fmt::Debug for Cloud {
         f.debug_struct("Cloud").field("settings", &self.settings.len()).finish_non_exhaustive()
     }
 }
-

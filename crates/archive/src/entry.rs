@@ -243,9 +243,11 @@ impl Entry {
             }),
             17 => Self::Encrypted { stamp: from.array()? },
             18 => Self::Tiered { url: from.text()?, latency_ms: from.u64()? },
-            19 => Self::Cooled(from.list(|from| {
-                Ok(Cooled { piece: piece(from)?, object: from.array()?, len: from.u64()? })
-            })?),
+            19 => {
+                Self::Cooled(from.list(|from| {
+                    Ok(Cooled { piece: piece(from)?, object: from.array()?, len: from.u64()? })
+                })?)
+            }
             20 => Self::Warmed(from.list(piece)?),
             21 => Self::Swept(from.list(Reader::array)?),
             other => return Err(from.malformed(&format!("kind {other} is not known"))),

@@ -41,7 +41,6 @@ impl Leases {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-
     /// Holds the lease together with others from now on. Waits while somebody deletes.
     ///
     /// # Errors
@@ -82,7 +81,11 @@ impl Leases {
     pub(crate) fn tier(&self) -> Result<File> {
         let file = open(&self.tier)?;
         let asked = (FlockOperation::NonBlockingLockExclusive, TRIES_ALONE);
-        take((&file, &self.tier), asked, "another process moves originals between tiers; try again when it is done")?;
+        take(
+            (&file, &self.tier),
+            asked,
+            "another process moves originals between tiers; try again when it is done",
+        )?;
         Ok(file)
     }
 }

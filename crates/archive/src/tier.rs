@@ -5,6 +5,8 @@
 //! another process moves.
 
 mod probe;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -166,7 +168,8 @@ impl Archive {
         })?;
         let Some(before) = before.filter(|before| before != url) else { return Ok(()) };
         if leaving > 0 {
-            let message = format!("{leaving} objects are still to be taken away from {before}: strongroom tier sweep");
+            let message =
+                format!("{leaving} objects are still to be taken away from {before}: strongroom tier sweep");
             return Err(Error::refused(message));
         }
         for batch in all.chunks(BATCH) {
@@ -280,7 +283,9 @@ impl Archive {
             for (cold, fetched) in cold.iter().zip(self.objects(&cold)) {
                 match fetched {
                     Ok(body) => back.push((*cold, body)),
-                    Err(Trouble::Damaged(why) | Trouble::Unreachable(why)) => done.failed.push((cold.piece, why)),
+                    Err(Trouble::Damaged(why) | Trouble::Unreachable(why)) => {
+                        done.failed.push((cold.piece, why))
+                    }
                 }
             }
             let moved = self.change(|catalog| warm(catalog, &back))?;
@@ -355,7 +360,9 @@ impl Archive {
         }
         failed.map_or(Ok(taken), |why| {
             let error = unreachable(url, &why);
-            Err(Error::unavailable(format!("objects that are not needed still stand in the cold tier: {error}")))
+            Err(Error::unavailable(format!(
+                "objects that are not needed still stand in the cold tier: {error}"
+            )))
         })
     }
 }
@@ -413,7 +420,9 @@ fn read_back(
                 kept.push((cold, body));
                 continue;
             }
-            Ok(Some(_)) if put == Put::Exists => "something else stands under its name in the store".to_owned(),
+            Ok(Some(_)) if put == Put::Exists => {
+                "something else stands under its name in the store".to_owned()
+            }
             Ok(Some(_)) => "the store gives other bytes back".to_owned(),
             Ok(None) => "the store does not have what it took".to_owned(),
             Err(why) => why,

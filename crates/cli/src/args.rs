@@ -88,6 +88,8 @@ pub(crate) enum Command {
     Retention(RetentionArgs),
     /// Plan the deletion of originals whose retention has ended; --act deletes them
     Gc(GcArgs),
+    /// Keep originals that nobody asks for in a store of objects: a directory, S3, Google Cloud Storage or Azure
+    Tier(TierArgs),
     /// Encrypt the archive where it lies, or change what opens it
     Encrypt(EncryptArgs),
     /// Plan the erasure of a source or of an original, whatever its retention; --act erases it
@@ -443,6 +445,48 @@ pub(crate) struct GcArgs {
     /// Today's date in UTC, such as 2026-11-30, as you know it from elsewhere, where the clock is in doubt
     #[arg(long, value_name = "DATE", requires = "act")]
     pub(crate) today: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TierArgs {
+    #[command(subcommand)]
+    pub(crate) act: TierAct,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum TierAct {
+    /// Show what is in the database and what is in the cold tier, and whether that can be reached
+    Status,
+    /// Make a store the cold tier; keys are read from the environment, as AWS_…, GOOGLE_… or AZURE_…
+    Set {
+        /// file:///DIRECTORY, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX
+        url: String,
+
+        /// How long reading from it may take at most, such as 5s or 12h, where that is known better than measured
+        #[arg(long, value_name = "TIME")]
+        latency: Option<String>,
+    },
+    /// Plan what to move there; --act moves it
+    Move {
+        /// Originals of sources that have had no new state for so long, such as 30d
+        #[arg(long, value_name = "TIME")]
+        older_than: String,
+
+        /// Move what the plan names
+        #[arg(long)]
+        act: bool,
+    },
+    /// Plan what to bring back; --act brings it back
+    Back {
+        /// The source, by name or id; without it, everything
+        source: Option<String>,
+
+        /// Bring back what the plan names
+        #[arg(long)]
+        act: bool,
+    },
+    /// Take objects away that nothing needs: of what was erased, brought back, or moved by half
+    Sweep,
 }
 
 #[expect(clippy::struct_field_names, reason = "each is a flag as it is typed")]

@@ -25,6 +25,7 @@ mod retention;
 mod sessions;
 mod show;
 mod summarizer;
+mod tier;
 mod verify;
 
 use std::path::Path;
@@ -63,6 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Verify(own) => verify::run(args, own),
         Command::Retention(own) => retention::run(args, own),
         Command::Gc(own) => gc::run(args, own),
+        Command::Tier(own) => tier::run(args, own),
         Command::Encrypt(own) => encrypt::run(args, own),
         Command::Erase(own) => erase::run(args, own),
         Command::Redact(own) => redact::run(args, own),
@@ -94,7 +96,7 @@ fn check_may_delete(what: &str, by_flag: bool, policy: &Policy) -> Result<()> {
 fn tell_cleared(cleared: Result<()>) {
     if let Err(error) = cleared {
         out::warning(&format!(
-            "free pages and the log are not cleared yet ({}); strongroom gc --act clears them",
+            "not everything that was taken away is cleared yet ({}); strongroom gc --act clears it",
             error.chain()
         ));
     }

@@ -28,7 +28,7 @@ use clap::Parser as _;
 
 pub use crate::command::summariser;
 use crate::exit::End;
-pub use crate::place::{usual_dir, usual_policy, usual_secret};
+pub use crate::place::{usual_cloud, usual_dir, usual_policy, usual_secret};
 pub use crate::secret::key_in;
 
 /// Runs the command line `words`, the program's name first, and returns the exit code: 0 done, 1 an honest no,

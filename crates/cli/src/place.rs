@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use strongroom::archive::{Archive, Mode, Options, Secret};
+use strongroom::archive::{Archive, Cloud, Mode, Options, Secret};
 use strongroom::{Error, ErrorKind, Result};
 
 use crate::args::Args;
@@ -47,6 +47,14 @@ pub fn usual_secret() -> Result<Option<Secret>> {
         variable("STRONGROOM_PASSPHRASE_FILE").as_deref(),
         command.as_deref().and_then(Path::to_str),
     )
+}
+
+/// How a cold tier is reached: the variables that stores are set up by, such as `$AWS_ENDPOINT_URL`.
+pub fn usual_cloud() -> Cloud {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    Cloud::of(std::env::vars_os().filter_map(text))
 }
 
 /// The token of `strongroom mcp --http`, from the environment, which other users of this machine cannot read.
@@ -138,13 +146,12 @@ fn open_there(args: &Args, mode: Mode) -> Result<Archive> {
 
 fn open(dir: &Path, mode: Mode, secret: Option<Secret>) -> Result<Archive> {
     let has_secret = secret.is_some();
-    Archive::open_with(dir, &Options { secret, ..Options::new(mode) }).map_err(|error| {
-        match Archive::secret_needed(dir) {
-            Ok(Some(needed)) if !has_secret => {
-                Error::new(error.kind(), format!("{error}; {}", secret::how_to_give(needed)))
-            }
-            _ => error,
+    let options = Options { secret, cloud: usual_cloud(), ..Options::new(mode) };
+    Archive::open_with(dir, &options).map_err(|error| match Archive::secret_needed(dir) {
+        Ok(Some(needed)) if !has_secret => {
+            Error::new(error.kind(), format!("{error}; {}", secret::how_to_give(needed)))
         }
+        _ => error,
     })
 }
 

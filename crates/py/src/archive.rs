@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use strongroom::archive::Secret;
+use strongroom::archive::{Mode, Options, Secret};
 use strongroom::ask::{Asked, open};
 use strongroom::compact::Outcome;
 use strongroom::custodian::Custodian;
@@ -59,11 +59,9 @@ impl Archive {
     ) -> PyResult<Self> {
         away(py, move || {
             let policy = policy.map_or(Ok(Policy::default()), |(text, name)| Policy::parse(&text, &name))?;
-            let custodian = match secret(key_file, passphrase)? {
-                Some(secret) => Custodian::open_encrypted(&dir, secret, policy)?,
-                None => Custodian::open(&dir, policy)?,
-            };
-            Ok(Self { custodian })
+            let (secret, cloud) = (secret(key_file, passphrase)?, strongroom_cli::usual_cloud());
+            let options = Options { secret, cloud, ..Options::new(Mode::CreateIfMissing) };
+            Ok(Self { custodian: Custodian::open_with(&dir, &options, policy)? })
         })
     }
 

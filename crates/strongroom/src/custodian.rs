@@ -113,7 +113,15 @@ impl Custodian {
     /// As [`Archive::open_with`].
     pub fn open_encrypted(dir: &Path, secret: Secret, policy: Policy) -> Result<Self> {
         let options = Opening { secret: Some(secret), ..Opening::new(Mode::CreateIfMissing) };
-        Ok(Self { archive: Archive::open_with(dir, &options)?, policy })
+        Self::open_with(dir, &options, policy)
+    }
+
+    /// Opens the archive in `dir` as `options` say.
+    ///
+    /// # Errors
+    /// As [`Archive::open_with`].
+    pub fn open_with(dir: &Path, options: &Opening, policy: Policy) -> Result<Self> {
+        Ok(Self { archive: Archive::open_with(dir, options)?, policy })
     }
 
     /// The archive.

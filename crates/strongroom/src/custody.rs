@@ -203,7 +203,7 @@ impl std::io::Read for Reader<'_> {
     }
 }
 
-/// The bytes of a revision, as far as they are left, and what is not: pieces that are gone or damaged are NUL bytes,
+/// The bytes of a revision, as far as they are left, and what is not: pieces that are gone, damaged or out of reach are NUL bytes,
 /// bytes that were taken out by order are [`REDACTED_BYTE`](strongroom_core::vault::REDACTED_BYTE).
 ///
 /// # Errors
@@ -225,11 +225,15 @@ pub fn restore(archive: &Archive, revision: &Revision) -> Result<(Vec<u8>, Vec<G
                 bytes.extend_from_slice(&redacted.bytes);
                 continue;
             }
+            let kind = match loaded {
+                Loaded::Unreachable(_) => GoneKind::Away,
+                _ => GoneKind::Piece,
+            };
             match loaded.verified(id) {
                 Ok(own) => bytes.extend_from_slice(&own),
                 Err(why) => {
                     let range = ByteRange::new(start, start + len);
-                    gone.push(GoneBytes { range, kind: GoneKind::Piece, why });
+                    gone.push(GoneBytes { range, kind, why });
                     bytes.resize(bytes.len() + usize::try_from(len).unwrap_or(0), 0);
                 }
             }

@@ -11,7 +11,7 @@ mod catalog;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use strongroom_archive::{Archive, Mode, Options, Secret};
+use strongroom_archive::{Archive, Cloud, Mode, Options, Secret};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_evidence::answer::Strictness;
 
@@ -40,6 +40,8 @@ pub struct Places {
     pub usual: Usual,
     /// What opens the archive where it is encrypted.
     pub secret: Option<Secret>,
+    /// How its cold tier is reached, where it has one.
+    pub cloud: Cloud,
 }
 
 /// Which archived sources a desk lists.
@@ -158,7 +160,8 @@ impl Desk {
     /// # Errors
     /// As [`Archive::open`].
     pub fn archive(&self) -> Result<Option<Archive>> {
-        let options = Options { secret: self.places.secret.clone(), ..Options::new(Mode::ReadOnly) };
+        let (secret, cloud) = (self.places.secret.clone(), self.places.cloud.clone());
+        let options = Options { secret, cloud, ..Options::new(Mode::ReadOnly) };
         match Archive::open_with(&self.places.archive, &options) {
             Ok(archive) => Ok(Some(archive)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

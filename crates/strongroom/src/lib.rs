@@ -60,6 +60,8 @@ pub mod retention;
 
 pub mod erasure;
 
+pub mod tier;
+
 pub mod lost;
 
 pub mod desk;
@@ -80,7 +82,7 @@ pub mod archive {
     pub use strongroom_archive::note;
     pub use strongroom_archive::source::{Relation, StoredSource};
     pub use strongroom_archive::verify::{Anchor, Depth, Report};
-    pub use strongroom_archive::{Archive, Mode, Needed, Options, Order, Secret};
+    pub use strongroom_archive::{Archive, Cloud, Mode, Needed, Options, Order, Secret};
 }
 
 /// What was found in a source.

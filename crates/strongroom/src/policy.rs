@@ -442,7 +442,10 @@ fn going_on(text: &str) -> Result<GoingOn> {
 }
 
 /// Reads `180d`, `12h`, `30m`, `2s` or `500ms`.
-fn duration(text: &str) -> Result<Duration> {
+///
+/// # Errors
+/// `InvalidInput` of anything else.
+pub fn duration(text: &str) -> Result<Duration> {
     const UNITS: [(&str, i64); 5] =
         [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -150,7 +150,7 @@ impl<'a> Shower<'a> {
         let (transcript, gone) = self.sources.get(&location.revision).ok_or_else(missing)?;
         let own: Vec<&GoneBytes> = gone.iter().filter(|part| location.ranges.overlaps(part.range)).collect();
         if let Err(error) = verified
-            && (own.is_empty() || own.iter().any(|part| part.kind == GoneKind::Piece))
+            && (own.is_empty() || own.iter().any(|part| part.kind != GoneKind::Cut))
         {
             return Err(error);
         }

@@ -195,6 +195,8 @@ pub enum GoneKind {
     Piece,
     /// Bytes of a piece that were taken out by order.
     Cut,
+    /// A piece of which nothing is known, since what keeps it does not answer. It is not lost.
+    Away,
 }
 
 /// The full output of a call, stored in a side file.

@@ -1,5 +1,6 @@
 //! Objects of the cold tier, believed only by their names.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use sha2::{Digest as _, Sha256};
@@ -40,6 +41,9 @@ impl Archive {
     /// Fetches objects; what is not there or not what it should be has its reason in place of bytes.
     pub(super) fn fetch(&self, wanted: &[Cold], thawed: &mut Thawed) {
         for (cold, fetched) in wanted.iter().zip(self.objects(wanted)) {
+            if matches!(fetched, Err(Trouble::Unreachable(_))) {
+                self.silence.store(true, Ordering::Relaxed);
+            }
             thawed.take_in(cold.object, fetched);
         }
     }

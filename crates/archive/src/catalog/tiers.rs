@@ -43,7 +43,11 @@ impl Catalog<'_> {
             return Ok(None);
         }
         row(self.connection, sql::TIER_GET, [self.archive], |row| {
-            Ok(ColdTier { url: self.text_of(row, 0)?, declared_ms: u64_of(row, 1)?, measured_ms: u64_of(row, 2)? })
+            Ok(ColdTier {
+                url: self.text_of(row, 0)?,
+                declared_ms: u64_of(row, 1)?,
+                measured_ms: u64_of(row, 2)?,
+            })
         })
     }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use object_store::ClientOptions;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+    HttpService,
 };
 use object_store::{ClientConfigKey, Result};
 use ureq::Agent;
@@ -24,7 +25,8 @@ pub(super) struct Connector;
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> Result<HttpClient> {
-        let plain = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
+        let plain =
+            options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)

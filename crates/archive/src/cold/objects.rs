@@ -16,7 +16,9 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{BackoffConfig, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, RetryConfig};
+use object_store::{
+    BackoffConfig, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, RetryConfig,
+};
 use strongroom_core::digest::ArchiveId;
 use strongroom_core::error::{Error, Result};
 
@@ -160,7 +162,11 @@ impl Objects {
     }
 
     /// Runs a request for each of `items`, some side by side. When one finds nobody there, those behind it are not made.
-    fn each<I, T, F>(&self, items: Vec<I>, request: impl Fn(Arc<dyn ObjectStore>, I) -> F + Sync) -> Vec<Reply<T>>
+    fn each<I, T, F>(
+        &self,
+        items: Vec<I>,
+        request: impl Fn(Arc<dyn ObjectStore>, I) -> F + Sync,
+    ) -> Vec<Reply<T>>
     where
         I: Send,
         T: Send + 'static,
@@ -171,24 +177,28 @@ impl Objects {
             let missing = format!("{} is not there; is its disk mounted?", directory.display());
             return (0..count).map(|_| Err(missing.clone())).collect();
         }
-        let run = || on_runtime(async {
-            let mut replies = Vec::with_capacity(count);
-            let mut items = items.into_iter().peekable();
-            while items.peek().is_some() {
-                let started: Vec<_> = (&mut items)
-                    .take(SIDE_BY_SIDE)
-                    .map(|item| tokio::spawn(request(Arc::clone(&self.store), item)))
-                    .collect();
-                for one in started {
-                    replies.push(one.await.unwrap_or_else(|_| Err("the request was cut short".to_owned())));
+        let run = || {
+            on_runtime(async {
+                let mut replies = Vec::with_capacity(count);
+                let mut items = items.into_iter().peekable();
+                while items.peek().is_some() {
+                    let started: Vec<_> = (&mut items)
+                        .take(SIDE_BY_SIDE)
+                        .map(|item| tokio::spawn(request(Arc::clone(&self.store), item)))
+                        .collect();
+                    for one in started {
+                        replies
+                            .push(one.await.unwrap_or_else(|_| Err("the request was cut short".to_owned())));
+                    }
+                    let failed =
+                        replies.iter().rev().take(SIDE_BY_SIDE).find_map(|reply| reply.as_ref().err());
+                    if let Some(why) = failed.cloned() {
+                        replies.extend(items.by_ref().map(|_| Err(why.clone())));
+                    }
                 }
-                let failed = replies.iter().rev().take(SIDE_BY_SIDE).find_map(|reply| reply.as_ref().err());
-                if let Some(why) = failed.cloned() {
-                    replies.extend(items.by_ref().map(|_| Err(why.clone())));
-                }
-            }
-            Ok(replies)
-        });
+                Ok(replies)
+            })
+        };
         // A caller may be on a runtime of its own, where another must not be waited for.
         let replies = std::thread::scope(|scope| scope.spawn(run).join());
         let replies = replies.unwrap_or_else(|_| Err("the requests were cut short".to_owned()));
@@ -334,9 +344,17 @@ mod tests {
         assert_eq!(of("file:///a/b/").unwrap(), (Kind::Directory, "/a/b".into(), String::new()));
         assert_eq!(of("s3://bucket/a/b/").unwrap(), (Kind::S3, "s3://bucket".into(), "a/b".into()));
         assert_eq!(of("gs://bucket").unwrap(), (Kind::Google, "gs://bucket".into(), String::new()));
-        for wrong in
-            ["", "/a", "ftp://a", "s3://", "file://a", "file:///", "file:///a/../b", "s3://k:s@b", "s3://b?key=1"]
-        {
+        for wrong in [
+            "",
+            "/a",
+            "ftp://a",
+            "s3://",
+            "file://a",
+            "file:///",
+            "file:///a/../b",
+            "s3://k:s@b",
+            "s3://b?key=1",
+        ] {
             assert!(Address::of(wrong).is_err(), "{wrong}");
         }
     }

@@ -23,9 +23,10 @@ impl Inspection<'_> {
         self.report.cold = u64::try_from(cold.len()).unwrap_or(u64::MAX);
         self.report.leaving = u64::try_from(self.catalog.leaving()?.len()).unwrap_or(u64::MAX);
         let tier = self.catalog.cold_tier()?.map(|tier| (tier.url, tier.declared_ms));
-        for (what, same) in
-            [("the cold tier's place", tier == self.ledger.tier), ("the cold pieces", cold == self.ledger.cold)]
-        {
+        for (what, same) in [
+            ("the cold tier's place", tier == self.ledger.tier),
+            ("the cold pieces", cold == self.ledger.cold),
+        ] {
             if !same {
                 self.report.add(ProblemKind::Tier, format!("{what} is not what the journal says"));
             }
@@ -56,7 +57,11 @@ impl Archive {
                     // Somebody brought it back, or it went, in the meantime.
                     Some(_) if self.look(|catalog| catalog.cold(cold.piece))? != Some(*cold) => {}
                     Some(Trouble::Damaged(why)) => {
-                        report.add_piece(ProblemKind::PieceDamaged, cold.piece, format_args!("is damaged: {why}"));
+                        report.add_piece(
+                            ProblemKind::PieceDamaged,
+                            cold.piece,
+                            format_args!("is damaged: {why}"),
+                        );
                     }
                     Some(Trouble::Unreachable(why)) => unchecked.get_or_insert((0, why)).0 += 1,
                 }

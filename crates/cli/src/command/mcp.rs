@@ -35,15 +35,16 @@ pub(super) fn run(args: &Args, own: &McpArgs) -> Result<End> {
 /// Where the server may look: the named files and folders, or the standard places and the archive.
 fn places(args: &Args, own: &McpArgs) -> Result<Places> {
     let archive = place::archive_dir(args)?;
-    let secret = crate::secret::of(args)?;
+    let (secret, cloud) = (crate::secret::of(args)?, place::usual_cloud());
     if own.places.is_empty() {
         let here = std::env::current_dir()
             .map_err(|error| Error::unavailable("the current directory cannot be read").caused_by(error))?;
         let roots = place::standard_sessions().iter().map(|root| resolved(root)).collect::<Result<_>>()?;
-        return Ok(Places { archive, roots, custody: Custody::All, usual: Usual::Project(here), secret });
+        let (custody, usual) = (Custody::All, Usual::Project(here));
+        return Ok(Places { archive, roots, custody, usual, secret, cloud });
     }
     let roots = own.places.iter().map(|root| resolved(root)).collect::<Result<_>>()?;
-    Ok(Places { archive, roots, custody: Custody::BelowRoots, usual: Usual::Everything, secret })
+    Ok(Places { archive, roots, custody: Custody::BelowRoots, usual: Usual::Everything, secret, cloud })
 }
 
 /// A place by its absolute path; a link that was named is followed, those below it are not.

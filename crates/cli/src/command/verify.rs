@@ -90,7 +90,7 @@ fn print_json(
         "schema": 1, "pieces": report.pieces, "bytes_read": report.bytes_read,
         "checkpoint": report.checkpoint.as_ref().map(ToString::to_string),
         "problems": problems, "caveat": report.caveat(), "erased": report.erased, "redacted": report.redacted,
-        "purge_is_due": report.purge_is_due,
+        "purge_is_due": report.purge_is_due, "cold": report.cold, "leaving": report.leaving,
         "sources": elsewhere.iter().map(|(name, state)| serde_json::json!({ "source": name, "file": word(*state) }))
             .collect::<Vec<_>>(),
         "since": since.map(|since| serde_json::json!({
@@ -132,6 +132,15 @@ fn print_words(report: &Report, since: Option<&Since>, read_data: bool) -> Resul
     }
     if report.redacted > 0 {
         out::line(&format!("{} pieces have lost bytes by order", report.redacted))?;
+    }
+    if report.cold > 0 {
+        out::line(&format!("{} of the pieces are in the cold tier", report.cold))?;
+    }
+    if report.leaving > 0 {
+        out::warning(&format!(
+            "{} objects may stand in the cold tier that nothing needs: strongroom tier sweep takes them away",
+            report.leaving
+        ));
     }
     if report.purge_is_due {
         out::warning(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strongroom_archive::Archive;
 use strongroom_core::deposit::span_hash;
 use strongroom_core::digest::RevisionId;
-use strongroom_core::error::Result;
+use strongroom_core::error::{Error, Result};
 use strongroom_core::plan::{Candidate, Wanted};
 use strongroom_core::range::RangeSet;
 use strongroom_core::vault::{BoundSpan, Location, Registry as _, Remains, Revision};
@@ -14,7 +14,7 @@ use crate::custody::restore;
 use crate::lineage::Traced;
 use crate::reading::{ReadSpan, Reading};
 use crate::tokens::Tokens;
-use crate::transcript::Transcript;
+use crate::transcript::{GoneKind, Transcript};
 
 /// The spans carried over, with the transcripts that hold their originals.
 pub(super) struct Carried {
@@ -54,7 +54,14 @@ impl Carried {
             return Ok(());
         }
         let Some(revision) = archive.revision(id)? else { return Ok(()) };
-        let (bytes, _) = restore(archive, &revision)?;
+        let (bytes, gone) = restore(archive, &revision)?;
+        // What is only out of reach must not be taken for gone: its account would be the only one for good.
+        if let Some(away) = gone.iter().find(|part| part.kind == GoneKind::Away) {
+            let why = &away.why;
+            return Err(Error::unavailable(format!(
+                "originals behind an earlier summary are out of reach: {why}"
+            )));
+        }
         let format = Some(reading.transcript.format().name());
         if let Ok(transcript) = Transcript::from_bytes(format!("revision {id}"), bytes, format) {
             self.originals.insert(id, transcript);

@@ -73,7 +73,10 @@ impl Cache {
         *place = None;
         let ready = Ready::make(session, archive, now)?;
         let asked = Arc::clone(&ready.asked);
-        *place = Some(ready);
+        // What was out of reach may not be when it is asked for again.
+        if !archive.is_some_and(Archive::met_silence) {
+            *place = Some(ready);
+        }
         drop(place);
         self.forget_oldest();
         Ok(asked)
@@ -200,6 +203,8 @@ fn files_of(main: &Path, side_items: &[SideItem]) -> Vec<(PathBuf, ItemFacts)> {
 
 #[cfg(test)]
 mod tests {
+    use strongroom_archive::Cloud;
+
     use super::*;
     use crate::desk::catalog::Catalog;
     use crate::desk::{Custody, Places, Usual};
@@ -224,6 +229,7 @@ mod tests {
             custody: Custody::All,
             usual: Usual::Everything,
             secret: None,
+            cloud: Cloud::default(),
         };
         let (catalog, cache) = (Catalog::default(), Cache::default());
         let ready = || {
