@@ -31,15 +31,16 @@ const EDGES: [(&str, &[&str]); 13] = [
 ];
 
 /// Libraries that only some of our crates may name, since they stand for knowledge the others must not have.
-const KNOWLEDGE: [(&str, &[&str]); 12] = [
+const KNOWLEDGE: [(&str, &[&str]); 13] = [
     ("serde_json", &["evidence", "strongroom", "server", "model", "cli", "py", "bench"]),
-    ("ureq", &["model"]),
+    ("ureq", &["archive", "model"]),
+    ("object_store", &["archive"]),
     ("rusqlite", &["archive"]),
     ("zstd", &["archive"]),
     ("clap", &["cli", "bench"]),
     ("shuck-parser", &["evidence"]),
     ("sqlparser", &["evidence"]),
-    ("tokio", &["server"]),
+    ("tokio", &["archive", "server"]),
     ("rmcp", &["server"]),
     ("hyper", &["server"]),
     ("pyo3", &["py"]),

@@ -284,7 +284,7 @@ impl Archive {
                 match fetched {
                     Ok(body) => back.push((*cold, body)),
                     Err(Trouble::Damaged(why) | Trouble::Unreachable(why)) => {
-                        done.failed.push((cold.piece, why))
+                        done.failed.push((cold.piece, why));
                     }
                 }
             }
@@ -299,12 +299,20 @@ impl Archive {
         Ok(done)
     }
 
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of one lifetime, the closure of any"
+    )]
+    pub(crate) fn all_cold(&self) -> Result<Vec<Cold>> {
+        self.look(|catalog| catalog.all_cold())
+    }
+
     /// Every piece that is in the cold tier, ascending.
     ///
     /// # Errors
     /// `Unavailable` when the archive cannot be read.
     pub fn cold_pieces(&self) -> Result<Vec<PieceId>> {
-        self.look(|catalog| Ok(catalog.all_cold()?.into_iter().map(|cold| cold.piece).collect()))
+        Ok(self.all_cold()?.into_iter().map(|cold| cold.piece).collect())
     }
 
     /// Brings everything back and clears the tier.
@@ -327,7 +335,7 @@ impl Archive {
     /// # Errors
     /// `Busy` when another process moves, `Unavailable` when some could not be taken away.
     pub fn sweep(&self) -> Result<u64> {
-        if self.look(|catalog| catalog.leaving())?.is_empty() {
+        if self.leaving()?.is_empty() {
             return Ok(0);
         }
         self.database.check_writable()?;
@@ -338,8 +346,16 @@ impl Archive {
         Ok(taken)
     }
 
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of one lifetime, the closure of any"
+    )]
+    fn leaving(&self) -> Result<Vec<ObjectName>> {
+        self.look(|catalog| catalog.leaving())
+    }
+
     fn take_away(&self, store: &dyn ColdStore, url: &str) -> Result<u64> {
-        let leaving = self.look(|catalog| catalog.leaving())?;
+        let leaving = self.leaving()?;
         let (mut taken, mut failed) = (0, None);
         for batch in leaving.chunks(BATCH) {
             let replies = store.delete(batch);

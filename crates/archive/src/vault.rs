@@ -51,7 +51,7 @@ impl Archive {
     /// The cold pieces whose objects are gone, and that can be had again. Where the tier cannot be reached none is:
     /// whoever reads back finds out.
     fn lost(&self, states: &[State]) -> Result<BTreeSet<PieceId>> {
-        let cold: Vec<Cold> = states.iter().filter_map(|state| state.cold()).collect();
+        let cold: Vec<Cold> = states.iter().filter_map(State::cold).collect();
         if cold.is_empty() {
             return Ok(BTreeSet::new());
         }

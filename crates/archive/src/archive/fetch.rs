@@ -29,13 +29,11 @@ impl Archive {
         let tier = self.database.read(|connection| self.catalog(connection, &none)?.cold_tier())?;
         let tier = tier.ok_or_else(|| Error::not_found("the archive has no cold tier"))?;
         let mut held = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        match held.as_ref().filter(|(url, _)| *url == tier.url) {
-            Some(known) => Ok(known.clone()),
-            None => {
-                let store = self.cloud.open(&tier.url, self.id)?;
-                Ok(held.insert((tier.url, store)).clone())
-            }
+        if let Some(known) = held.as_ref().filter(|(url, _)| *url == tier.url) {
+            return Ok(known.clone());
         }
+        let store = self.cloud.open(&tier.url, self.id)?;
+        Ok(held.insert((tier.url, store)).clone())
     }
 
     /// Fetches objects; what is not there or not what it should be has its reason in place of bytes.

@@ -44,7 +44,7 @@ impl Inspection<'_> {
 impl Archive {
     /// Checks the objects of the cold tier: that they are there with their lengths, or their bytes by their hashes.
     pub(super) fn check_cold(&self, report: &mut Report, depth: Depth) -> Result<()> {
-        let all = self.look(|catalog| catalog.all_cold())?;
+        let all = self.all_cold()?;
         let mut unchecked: Option<(u64, String)> = None;
         for batch in all.chunks(BATCH) {
             let troubles = match depth {
