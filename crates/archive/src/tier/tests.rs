@@ -58,6 +58,7 @@ fn ids(pieces: &[Piece]) -> Vec<PieceId> {
     pieces.iter().map(Piece::id).collect()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is an observer")]
 fn quiet(_: MoveStep) -> Result<()> {
     Ok(())
 }
@@ -254,8 +255,9 @@ fn a_piece_whose_object_is_gone_is_repaired_by_whoever_has_it() {
 
 #[test]
 fn a_store_that_does_not_do_what_it_must_is_refused() {
+    type Director = Box<dyn FnMut(Act) -> Option<Wrong> + Send>;
     let mut creates = 0;
-    let cases: [(&str, Box<dyn FnMut(Act) -> Option<Wrong> + Send>); 5] = [
+    let cases: [(&str, Director); 5] = [
         ("written over", Box::new(|act| Some(Wrong::Overwritten).filter(|_| act == Act::Create))),
         // Only whoever comes late overwrites: two at once are told apart.
         (
