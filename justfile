@@ -18,6 +18,11 @@ torture size:
 kill times:
     STRONGROOM_TEST_KILLS={{times}} cargo test -p strongroom-archive --test archive -- --exact --nocapture processes::what_was_acknowledged_survives_a_kill
 
+# The cold tier against a server that speaks S3, with a proxy between that does harm; a minute, and needs python3 and moto_server.
+test-tier rounds="1":
+    cargo build -p strongroom-cli
+    tests/tier/run target/debug/strongroom {{rounds}}
+
 # The Python package, in a virtual environment below target/, with the agent frameworks it works inside.
 test-python:
     crates/py/test

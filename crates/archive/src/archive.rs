@@ -28,6 +28,8 @@ use crate::sql;
 use crate::thaw::Thawed;
 
 pub(crate) use fetch::unreachable;
+#[cfg(test)]
+pub(crate) use fetch::{OBJECT_DOMAIN, object_parts};
 
 /// The number of the only archive in a database of format version 1.
 const ARCHIVE_NO: i64 = 1;

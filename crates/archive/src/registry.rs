@@ -164,7 +164,7 @@ mod tests {
     use strongroom_core::vault::Retention;
 
     use super::*;
-    use crate::archive::{TOMBSTONE_DOMAIN, keyed};
+    use crate::archive::{OBJECT_DOMAIN, TOMBSTONE_DOMAIN, keyed, object_parts};
     use crate::encoding::Level;
     use crate::source::source_id;
 
@@ -183,6 +183,7 @@ mod tests {
         let created = Entry::Created(id).encode();
         let until = Retention::Until(Timestamp::from_ms(1000));
         let stored = Entry::Stored { retention: until, pieces: vec![(hello, 6), (world, 6)] }.encode();
+        let body = Encoder::new(Level::default()).unwrap().encode(b"hello\n");
         let leaves = [Digest::leaf(&created), Digest::leaf(&stored)];
         vec![
             hello.to_string(),
@@ -191,7 +192,8 @@ mod tests {
             source.to_string(),
             hex(&tag[..16]),
             hex(&keyed(&key, id, TOMBSTONE_DOMAIN, [hello.digest().as_bytes().as_slice()])),
-            hex(&Encoder::new(Level::default()).unwrap().encode(b"hello\n")),
+            hex(&body),
+            hex(&keyed(&key, id, OBJECT_DOMAIN, object_parts(hello.digest(), &Digest::of(&body)))),
             hex(&created),
             leaves[0].to_string(),
             hex(&stored),
@@ -203,7 +205,7 @@ mod tests {
     #[test]
     fn the_vectors_of_the_format_document_hold() {
         let document = include_str!("../../../docs/archive-format.md");
-        let (_, table) = document.split_once("## 10. Test vectors").unwrap();
+        let (_, table) = document.split_once("## 11. Test vectors").unwrap();
         let is_hex = |cell: &&str| cell.len() >= 14 && cell.bytes().all(|byte| byte.is_ascii_hexdigit());
         let written: Vec<&str> = table.split('|').map(str::trim).filter(is_hex).collect();
         assert_eq!(written, vectors());

@@ -3,21 +3,19 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use sha2::{Digest as _, Sha256};
-use strongroom_core::digest::PieceId;
+use strongroom_core::digest::{Digest, PieceId};
 use strongroom_core::error::{Error, Result};
 
 use super::Archive;
 use crate::cold::{Cold, ColdStore, ObjectName, Trouble};
 use crate::thaw::Thawed;
 
-const OBJECT_DOMAIN: &str = "strongroom.cold.v1";
+pub(crate) const OBJECT_DOMAIN: &str = "strongroom.cold.v1";
 
 impl Archive {
     /// The name of the object that holds `body`, the bytes of `piece` as they are stored.
     pub(crate) fn object_name(&self, piece: PieceId, body: &[u8]) -> ObjectName {
-        let hash = Sha256::digest(body);
-        ObjectName(self.keyed(OBJECT_DOMAIN, [piece.digest().as_bytes().as_slice(), hash.as_slice()]))
+        ObjectName(self.keyed(OBJECT_DOMAIN, object_parts(piece.digest(), &Digest::of(body))))
     }
 
     /// The store behind the cold tier, and its address.
@@ -103,6 +101,11 @@ impl Archive {
     fn is_marked(&self, store: &dyn ColdStore) -> bool {
         matches!(store.get(&[ObjectName::MARKER]).pop(), Some(Ok(Some(mark))) if mark == self.mark())
     }
+}
+
+/// What the name of an object is made of.
+pub(crate) fn object_parts<'d>(piece: &'d Digest, body: &'d Digest) -> [&'d [u8]; 2] {
+    [piece.as_bytes(), body.as_bytes()]
 }
 
 const NO_REPLY: &str = "there was no answer";
