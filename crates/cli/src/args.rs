@@ -459,7 +459,7 @@ pub(crate) enum TierAct {
     Status,
     /// Make a store the cold tier; keys are read from the environment, as AWS_…, GOOGLE_… or AZURE_…
     Set {
-        /// file:///DIRECTORY, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX
+        #[arg(help = "file:///DIRECTORY, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX")]
         url: String,
 
         /// How long reading from it may take at most, such as 5s or 12h, where that is known better than measured

@@ -582,11 +582,16 @@ pub fn imitates(text: &str) -> bool {
 pub fn is_hidden(char: char) -> bool {
     match char {
         '\n' | '\t' => false,
-        '\u{61c}'
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
         | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}' => true,
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        // Tags, which spell text that nobody sees and models read.
+        | '\u{e0000}'..='\u{e007f}' => true,
         other => other.is_control(),
     }
 }

@@ -49,4 +49,6 @@ mod secrets;
 #[cfg(test)]
 mod standard;
 #[cfg(test)]
+mod tier;
+#[cfg(test)]
 mod usage;
