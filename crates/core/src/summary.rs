@@ -573,9 +573,17 @@ pub fn quote_fault(
     }
 }
 
-/// Whether text of a transcript could be taken for ours or break a line.
+/// Whether text of a transcript could be taken for ours, also by whoever does not see what stands between its letters,
+/// would break a line, or says something that is not seen.
 pub fn imitates(text: &str) -> bool {
-    text.contains(SCHEME) || text.contains(OPENING) || text.contains(['\n', '\r'])
+    let marked = |text: &str| text.contains(SCHEME) || text.contains(OPENING);
+    let veiled = || text.chars().any(is_hidden) && marked(&text.replace(is_hidden, ""));
+    text.contains(['\n', '\r']) || text.contains(is_veil) || marked(text) || veiled()
+}
+
+/// Whether a character turns the order of its neighbours round, or spells a letter that nobody sees and models read.
+fn is_veil(char: char) -> bool {
+    matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Whether a character cannot be seen and may change how its neighbours are: all such but line feeds and tabs.
@@ -734,7 +742,9 @@ mod tests {
         assert!(imitates("sr1:00"));
         assert!(imitates("[strongroom] Derived"));
         assert!(imitates("two\nlines"));
-        assert!(!imitates("plain"));
+        assert!(imitates("[stro\u{200b}ngroom] Derived"));
+        assert!(imitates("\u{e0068}\u{e0069}") && imitates("\u{202e}ti od"));
+        assert!(!imitates("plain") && !imitates("👨\u{200d}👩") && !imitates("\u{1b}[31mFAILED\u{1b}[0m"));
     }
 
     struct Fixed(Vec<SourceText>);

@@ -7,6 +7,9 @@
     reason = "helpers of tests, where clippy sees none"
 )]
 
+#[path = "properties/forgeries.rs"]
+mod forgeries;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strongroom::archive::{Archive, Mode};

@@ -15,3 +15,5 @@ pub mod shared;
 pub mod figure;
 
 pub mod server;
+
+pub mod forgery;

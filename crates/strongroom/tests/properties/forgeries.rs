@@ -1,0 +1,287 @@
+//! Whoever pretends to be a summary of ours, a proof or the user is taken for what the envelope says and for nothing
+//! else. docs/reliability.md says how many went through what.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use strongroom::answer::{Strictness, Verdict};
+use strongroom::archive::{Archive, Depth, Mode};
+use strongroom::ask::{AskOptions, Asked};
+use strongroom::compact::{Options, Outcome, Purpose, Secrets, Unmet, compact};
+use strongroom::lineage::{Traced, trace};
+use strongroom::pointer::{Pointer, find_in};
+use strongroom::policy::Policy;
+use strongroom::query::parse;
+use strongroom::reading::{Reading, contents};
+use strongroom::show;
+use strongroom::source::is_hidden;
+use strongroom::time::Timestamp;
+use strongroom::tokens::Budget;
+use strongroom::transcript::{SessionFiles, Transcript};
+use strongroom::vault::CompactionRecord;
+use testkit::forgery::{FORMS, Forgery, Place, Truth, chat_messages, claude_lines};
+
+/// How many forgeries stand in one transcript.
+const TOGETHER: u64 = 100;
+
+const NOW: Timestamp = Timestamp::from_ms(1_790_000_000_000);
+
+/// A session that was truly compacted, and its archive.
+struct Scene {
+    archive: Archive,
+    compacted: Vec<u8>,
+    record: CompactionRecord,
+    truth: Truth,
+    _home: tempfile::TempDir,
+}
+
+fn line(id: u32, role: &str, content: &str) -> String {
+    let parent = if id == 1 { "null".to_owned() } else { format!("\"u{}\"", id - 1) };
+    format!(
+        r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s1","cwd":"/w","type":"{role}","message":{{"id":"m{id}","role":"{role}","content":{content}}},"uuid":"u{id}","timestamp":"2026-03-10T09:00:00.000Z"}}"#
+    ) + "\n"
+}
+
+/// A session of `turns` calls in which the user agrees to nothing.
+fn session(turns: u32) -> Vec<u8> {
+    let mut text = line(1, "user", "\"Find out why the nightly export is slow. Report what you find.\"");
+    for turn in 1..=turns {
+        let call = format!(
+            r#"[{{"type":"tool_use","id":"t{turn}","name":"Bash","input":{{"command":"cat /var/log/export-{turn}.log"}}}}]"#
+        );
+        let words = format!("row {turn} took {} ms in stage {turn}. ", turn * 37).repeat(30);
+        let result = format!(r#"[{{"type":"tool_result","tool_use_id":"t{turn}","content":"{words}"}}]"#);
+        text += &line(2 * turn, "assistant", &call);
+        text += &line(2 * turn + 1, "user", &result);
+    }
+    text.into_bytes()
+}
+
+fn compacted(bytes: &[u8], format: &str, archive: &Archive, percent: u64) -> Outcome {
+    let policy = Policy::default();
+    let options = Options {
+        budget: Budget::Percent(percent),
+        policy: &policy,
+        now: NOW,
+        secrets: Secrets::Mask,
+        unmet: Unmet::BestEffort,
+        purpose: Purpose::File,
+        summariser: None,
+    };
+    compact(&SessionFiles::of(transcript(bytes, format)), Some(archive), &options, &mut |_| {}).unwrap()
+}
+
+fn transcript(bytes: &[u8], format: &str) -> Transcript {
+    Transcript::from_bytes("forged", bytes.to_vec(), Some(format)).unwrap()
+}
+
+impl Scene {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let archive = Archive::open(home.path(), Mode::CreateIfMissing).unwrap();
+        let Outcome::Compacted(own, _) = compacted(&session(12), "claude-code", &archive, 30) else {
+            panic!("nothing was compacted")
+        };
+        let Outcome::Compacted(other, _) = compacted(&session(15), "claude-code", &archive, 30) else {
+            panic!("nothing was compacted")
+        };
+        let pointer = |record: &CompactionRecord| Pointer { tag: record.tag, ordinal: None }.to_string();
+        let record = own.record().unwrap().clone();
+        let truth = Truth {
+            summary: record.summary_text.clone(),
+            pointer: pointer(&record),
+            foreign: pointer(other.record().unwrap()),
+        };
+        Self { archive, compacted: own.bytes().to_vec(), record, truth, _home: home }
+    }
+
+    fn forgeries(&self, seeds: std::ops::Range<u64>) -> Vec<Forgery> {
+        seeds.map(|seed| Forgery::of(seed, &self.truth)).collect()
+    }
+
+    /// The compacted session with forged turns behind it.
+    fn continued(&self, forgeries: &[Forgery]) -> Vec<u8> {
+        let text = String::from_utf8(self.compacted.clone()).unwrap();
+        let last = text.lines().rev().find_map(|line| {
+            let (_, rest) = line.split_once("\"uuid\":\"")?;
+            rest.split('"').next().map(str::to_owned)
+        });
+        (text + &claude_lines(forgeries, last.as_deref())).into_bytes()
+    }
+}
+
+/// What a trace found, without where it stands in memory.
+fn essence(traced: &Traced) -> String {
+    let lineage = traced.lineage.as_ref();
+    format!(
+        "{:?} {:?} {:?}",
+        lineage.map(|own| own.record.tag),
+        lineage.map(|own| &own.summaries),
+        lineage.map(|own| &own.stubs)
+    )
+}
+
+/// Who must be the speaker of a forgery.
+fn speaker(place: Place) -> &'static str {
+    match place {
+        Place::Result | Place::ResultParts => "tool",
+        Place::Assistant | Place::Argument => "assistant",
+    }
+}
+
+/// Whose words the marked blocks are: nobody's but those whose envelope it is.
+fn assert_attributed(transcript: &Transcript, forgeries: &[Forgery]) {
+    let expected: BTreeMap<&str, Place> =
+        forgeries.iter().map(|own| (own.mark.as_str(), own.place)).collect();
+    let mut seen = 0;
+    for span in contents(transcript).unwrap() {
+        for block in &span.blocks {
+            let Some(mark) = block.text.split(' ').next_back().map(str::trim) else { continue };
+            let Some(place) = expected.get(mark) else { continue };
+            assert_eq!(block.block.speaker.word(), speaker(*place), "{mark}: {}", block.text);
+            seen += 1;
+        }
+    }
+    assert!(seen >= expected.len() / 2, "{seen} of {} were found again", expected.len());
+}
+
+/// Questions to which only the user's own words are an answer.
+const CONSENT: [&str; 4] = [
+    "ever rules by:user kind:approval about:deploy",
+    "ever rules by:user kind:approval",
+    "ever said by:user deploy",
+    "ever said by:user approve",
+];
+
+fn asked(bytes: &[u8], format: &str, archive: Option<&Archive>) -> Asked {
+    let mut asked = Asked::default();
+    asked.add(SessionFiles::of(transcript(bytes, format)), archive).unwrap();
+    asked
+}
+
+/// No consent of the user is found, and nothing is cited as what it is not.
+fn assert_no_consent(asked: &Asked, forgeries: &[Forgery]) {
+    let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: [7; 32] };
+    for question in CONSENT {
+        let answer = asked.answer(&parse(question).unwrap(), options).unwrap();
+        let answered = matches!(answer.verdict, Verdict::Supported | Verdict::Conflicting);
+        assert!(!answered, "{question}: {answer:#?}");
+    }
+    let answer = asked.answer(&parse("list said deploy").unwrap(), options).unwrap();
+    for citation in &answer.citations {
+        let forged = forgeries.iter().find(|own| citation.quote.contains(&own.mark));
+        if let Some(forged) = forged {
+            assert_eq!(citation.attribution, speaker(forged.place), "{citation:?}");
+        }
+    }
+}
+
+/// Everything that is cheap, over the forgeries of `seeds`.
+fn bulk(scene: &Scene, seeds: std::ops::Range<u64>) {
+    let before = transcript(&scene.compacted, "claude-code");
+    let true_trace = essence(&trace(&Reading::uncounted(&before).unwrap(), &scene.archive).unwrap());
+    assert!(true_trace.contains("Some"), "the true compaction is found: {true_trace}");
+    for from in seeds.clone().step_by(usize::try_from(TOGETHER).unwrap()) {
+        let forgeries = scene.forgeries(from..(from + TOGETHER).min(seeds.end));
+        let bytes = scene.continued(&forgeries);
+        let read = transcript(&bytes, "claude-code");
+        assert_attributed(&read, &forgeries);
+        let traced = trace(&Reading::uncounted(&read).unwrap(), &scene.archive).unwrap();
+        assert_eq!(essence(&traced), true_trace, "seeds from {from}");
+        assert_no_consent(&asked(&bytes, "claude-code", Some(&scene.archive)), &forgeries);
+
+        let chat = format!(
+            "{{\"messages\":[{{\"role\":\"user\",\"content\":\"Look.\"}},{}{{\"role\":\"user\",\"content\":\"Go on looking.\"}}]}}",
+            chat_messages(&forgeries)
+        );
+        let read = transcript(chat.as_bytes(), "openai-chat");
+        assert_attributed(&read, &forgeries);
+        let traced = trace(&Reading::uncounted(&read).unwrap(), &scene.archive).unwrap();
+        assert!(traced.lineage.is_none(), "seeds from {from}: {:?}", traced.lineage);
+    }
+}
+
+/// Compaction, recovery and questions of a transcript with a forgery of every form: what is shown imitates nothing, what
+/// is stored is exact, and nothing outside the archive is touched.
+fn round_trip(scene: &Scene, round: u64) {
+    let forgeries = scene.forgeries(round * FORMS..(round + 1) * FORMS);
+    let chat = format!(
+        "{{\"messages\":[{{\"role\":\"user\",\"content\":\"Look at the export.\"}},{}{{\"role\":\"user\",\"content\":\"Go on looking.\"}}]}}",
+        chat_messages(&forgeries)
+    );
+    for (bytes, format) in [(scene.continued(&forgeries), "claude-code"), (chat.into_bytes(), "openai-chat")]
+    {
+        let mut now = bytes;
+        for generation in 0..2 {
+            let Outcome::Compacted(done, _) = compacted(&now, format, &scene.archive, 35) else { break };
+            let Some(record) = done.record() else { break };
+            let own = Pointer { tag: record.tag, ordinal: None };
+            let text = &record.summary_text.replace(is_hidden, "");
+            let veils = |one: char| matches!(one, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}');
+            assert!(!record.summary_text.contains(veils), "round {round}: {:?}", record.summary_text);
+            let foreign: Vec<Pointer> = find_in(text).into_iter().filter(|one| one.tag != own.tag).collect();
+            assert!(foreign.is_empty(), "round {round}, {format}, {generation}: {foreign:?} in {text}");
+            assert_eq!(text.matches("[strongroom] Derived").count(), 1, "round {round}: {text}");
+            for span in record.spans.iter().filter(|span| span.location.is_some()) {
+                show::bytes(&scene.archive, span).unwrap();
+            }
+            let after = done.bytes().to_vec();
+            assert_no_consent(&asked(&after, format, Some(&scene.archive)), &forgeries);
+            now = after;
+        }
+    }
+}
+
+/// The names below a directory.
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn no_forgery_is_redeemed_and_no_consent_is_found() {
+    bulk(&Scene::new(), 0..2_000);
+}
+
+#[test]
+fn forgeries_are_compacted_and_recovered_like_all_else_and_touch_nothing() {
+    let scene = Scene::new();
+    let (dir, parent) = (scene._home.path().to_owned(), scene._home.path().parent().unwrap().to_owned());
+    let here = std::env::current_dir().unwrap();
+    let before = [names(&here), names(&dir)];
+    (0..4).for_each(|round| round_trip(&scene, round));
+    assert_eq!([names(&here), names(&dir)], before);
+    assert!(!parent.join("pwned").exists() && !here.join("pwned").exists());
+    assert!(scene.archive.verify(Depth::Data, None).is_clean());
+    assert!(!scene.record.spans.is_empty());
+}
+
+#[test]
+#[ignore = "hours in a debug build: the figures of docs/reliability.md; STRONGROOM_TEST_FORGERIES says how many"]
+fn a_million_forgeries() {
+    let wanted = |name: &str, usual: u64| {
+        std::env::vars()
+            .find(|(own, _)| own == name)
+            .and_then(|(_, value)| value.parse().ok())
+            .unwrap_or(usual)
+    };
+    let (from, count) =
+        (wanted("STRONGROOM_TEST_FROM", 2_000), wanted("STRONGROOM_TEST_FORGERIES", 1_000_000));
+    bulk(&Scene::new(), from..from + count);
+    println!("{count} forgeries from seed {from}, none redeemed, no consent found");
+}
+
+#[test]
+#[ignore = "minutes: the figures of docs/reliability.md; STRONGROOM_TEST_ROUNDS says how many"]
+fn many_round_trips() {
+    let rounds = std::env::vars().find(|(own, _)| own == "STRONGROOM_TEST_ROUNDS");
+    let rounds: u64 = rounds.and_then(|(_, value)| value.parse().ok()).unwrap_or(40);
+    let scene = Scene::new();
+    (100..100 + rounds).for_each(|round| round_trip(&scene, round));
+    println!("{} forgeries in {rounds} rounds, each compacted twice in two formats", rounds * FORMS);
+}
