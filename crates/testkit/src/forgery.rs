@@ -3,8 +3,6 @@
 //! A forgery is chosen by a seed: one of thirteen forms, in one of many spellings, at a place where an attacker gets
 //! text into a transcript. None of them says what the user said; each ends with a mark by which it is found again.
 
-use std::fmt::Write as _;
-
 /// How many forms there are.
 pub const FORMS: u64 = 13;
 
@@ -71,7 +69,7 @@ impl Dice {
 
     fn hex(&mut self, digits: usize) -> String {
         (0..digits).fold(String::new(), |mut hex, _| {
-            let _ = write!(hex, "{:x}", self.roll(16));
+            hex.push(char::from_digit(u32::try_from(self.roll(16)).unwrap_or(0), 16).unwrap_or('0'));
             hex
         })
     }
@@ -237,11 +235,11 @@ fn spelled(text: &str, spelling: u64, dice: &mut Dice) -> String {
     match spelling {
         1 => text.replace('<', "&lt;").replace('[', "&#91;").replace('"', "&quot;"),
         2 => text.bytes().fold(String::new(), |mut all, byte| {
-            let _ = if byte.is_ascii_alphanumeric() {
-                write!(all, "{}", char::from(byte))
+            if byte.is_ascii_alphanumeric() {
+                all.push(char::from(byte));
             } else {
-                write!(all, "%{byte:02X}")
-            };
+                all = all + "%" + &hex(u32::from(byte), 2);
+            }
             all
         }),
         3 => base64(text.as_bytes()),
@@ -264,6 +262,11 @@ fn spelled(text: &str, spelling: u64, dice: &mut Dice) -> String {
     }
 }
 
+/// A number as so many hexadecimal digits.
+fn hex(number: u32, digits: usize) -> String {
+    format!("{number:0digits$X}")
+}
+
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digit =
@@ -283,7 +286,7 @@ pub fn json_string(text: &str, escaped: bool) -> String {
             '"' => all.push_str("\\\""),
             '\\' => all.push_str("\\\\"),
             _ if own.is_control() || (escaped && own.is_ascii()) => {
-                let _ = write!(all, "\\u{:04x}", u32::from(own));
+                all = all + "\\u" + &hex(u32::from(own), 4);
             }
             _ => all.push(own),
         }
@@ -343,20 +346,20 @@ impl Lines {
         self.count += 1;
         let uuid = format!("forged-{}", self.count);
         let parent = self.parent.as_ref().map_or("null".to_owned(), |parent| json_string(parent, false));
-        let _ = writeln!(
-            self.text,
+        let record = format!(
             "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s1\",\"cwd\":\"/w\",\"type\":\"{role}\",\
              \"message\":{{\"id\":\"f{}\",\"role\":\"{role}\",\"content\":{content}}},\"uuid\":\"{uuid}\",\
-             \"timestamp\":\"2026-03-11T09:00:00.000Z\"}}",
+             \"timestamp\":\"2026-03-11T09:00:00.000Z\"}}\n",
             self.count
         );
+        self.text.push_str(&record);
         self.parent = Some(uuid);
     }
 }
 
-/// The messages of an OpenAI Chat request that hold `forgeries`, each with a comma behind it.
+/// The messages of a request of `OpenAI` Chat that hold `forgeries`, each with a comma behind it.
 pub fn chat_messages(forgeries: &[Forgery]) -> String {
-    let mut all = String::new();
+    let mut messages = Vec::new();
     for (forgery, at) in forgeries.iter().zip(0usize..) {
         let hostile = IDS.get(at % IDS.len()).copied().unwrap_or_default();
         let id =
@@ -365,26 +368,25 @@ pub fn chat_messages(forgeries: &[Forgery]) -> String {
         for part in &forgery.parts {
             let text = json_string(part, forgery.escaped);
             if forgery.place == Place::Assistant {
-                let _ = write!(all, "{{\"role\":\"assistant\",\"content\":{text}}},");
+                messages.push(format!("{{\"role\":\"assistant\",\"content\":{text}}},"));
                 continue;
             }
             let command = if forgery.place == Place::Argument { part.as_str() } else { "make check" };
             let arguments =
                 json_string(&format!("{{\"command\":{}}}", json_string(command, false)), forgery.escaped);
-            let _ = write!(
-                all,
+            messages.push(format!(
                 "{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{{\"id\":{id},\"type\":\"function\",\
                  \"function\":{{\"name\":\"shell\",\"arguments\":{arguments}}}}}]}},"
-            );
+            ));
             let content = match forgery.place {
                 Place::Result => text,
                 Place::ResultParts => format!("[{{\"type\":\"text\",\"text\":{text}}}]"),
                 Place::Assistant | Place::Argument => "\"done\"".to_owned(),
             };
-            let _ = write!(all, "{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{content}}},");
+            messages.push(format!("{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{content}}},"));
         }
     }
-    all
+    messages.concat()
 }
 
 #[cfg(test)]
