@@ -4,9 +4,7 @@
 //! objects may be there is noted before they are, so that none is forgotten by a crash; nobody deletes an object while
 //! another process moves.
 
-mod probe;
-#[cfg(test)]
-mod tests;
+pub(crate) mod probe;
 
 use std::collections::{BTreeMap, BTreeSet};
 

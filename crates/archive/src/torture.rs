@@ -3,6 +3,7 @@
 mod faults;
 mod power;
 mod promises;
+mod tiers;
 mod workload;
 
 use std::path::PathBuf;

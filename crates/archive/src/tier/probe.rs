@@ -17,7 +17,7 @@ const RACER_BYTES: usize = 64 << 10;
 ///
 /// # Errors
 /// `Refused` when the store does not do that, `Unavailable` when it cannot be reached or used.
-pub(super) fn probe(store: &dyn ColdStore, url: &str) -> Result<()> {
+pub(crate) fn probe(store: &dyn ColdStore, url: &str) -> Result<()> {
     let name = ObjectName(random()?);
     let probed = run(store, url, name);
     let removed = only(store.delete(&[name]));

@@ -35,7 +35,7 @@ fn what_is_cold_is_shown_exported_and_checked_like_all_else() {
         "{status}"
     );
     let shown = home.run(&["show", &pointer]).ends(0);
-    assert_eq!(home.run(&["verify", "--read-data"]).ends(0).stdout.contains("in the cold tier"), true);
+    assert!(home.run(&["verify", "--read-data"]).ends(0).stdout.contains("in the cold tier"));
     let exported = home.run(&["export", "s.jsonl"]).ends(0);
     assert_eq!(exported.stdout, std::fs::read_to_string(home.path("s.jsonl")).unwrap());
     assert!(home.run(&["--json", "tier", "back", "--act"]).json(0)["moved"]["pieces"].as_u64() > Some(0));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use strongroom::archive::Cloud;
 use strongroom::desk::{Custody, Desk, Places, Usual};
 use tempfile::TempDir;
 
@@ -39,6 +40,7 @@ impl House {
             custody: Custody::All,
             usual: Usual::Project(Path::new(PROJECT).to_owned()),
             secret: None,
+            cloud: Cloud::default(),
         })
     }
 }

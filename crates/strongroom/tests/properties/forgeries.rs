@@ -30,7 +30,7 @@ struct Scene {
     compacted: Vec<u8>,
     record: CompactionRecord,
     truth: Truth,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
 }
 
 fn line(id: u32, role: &str, content: &str) -> String {
@@ -90,7 +90,7 @@ impl Scene {
             pointer: pointer(&record),
             foreign: pointer(other.record().unwrap()),
         };
-        Self { archive, compacted: own.bytes().to_vec(), record, truth, _home: home }
+        Self { archive, compacted: own.bytes().to_vec(), record, truth, home }
     }
 
     fn forgeries(&self, seeds: std::ops::Range<u64>) -> Vec<Forgery> {
@@ -248,7 +248,7 @@ fn no_forgery_is_redeemed_and_no_consent_is_found() {
 #[test]
 fn forgeries_are_compacted_and_recovered_like_all_else_and_touch_nothing() {
     let scene = Scene::new();
-    let (dir, parent) = (scene._home.path().to_owned(), scene._home.path().parent().unwrap().to_owned());
+    let (dir, parent) = (scene.home.path().to_owned(), scene.home.path().parent().unwrap().to_owned());
     let here = std::env::current_dir().unwrap();
     let before = [names(&here), names(&dir)];
     (0..1).for_each(|round| round_trip(&scene, round));

@@ -1,21 +1,26 @@
+//! The cold tier over a store that fails in every way, and what is erased, redacted and encrypted in it.
+
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use strongroom_core::error::ErrorKind;
+use strongroom_core::digest::PieceId;
+use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::range::ByteRange;
-use strongroom_core::vault::{Loaded, Piece, Retention, Vault as _};
+use strongroom_core::time::Timestamp;
+use strongroom_core::vault::{Loaded, Piece, Retention, Tier, Vault as _};
 
-use super::*;
-use crate::archive::{Mode, Options};
+use crate::archive::{Archive, Mode, Options};
 use crate::cold::memory::{Act, MemoryStore, Wrong};
-use crate::cold::{Cloud, Reply};
+use crate::cold::{Cloud, ColdStore, ObjectName, Put, Reply};
 use crate::disk::simulated::Dice;
 use crate::entry::Order;
 use crate::erasure::Subject;
 use crate::lock::Secret;
 use crate::source::{ItemFacts, SourceMeta, source_id};
+use crate::tier::{Amount, MoveStep, probe};
 use crate::verify::{Depth, ProblemKind};
 
 const CANARY: &str = "canary-4711-kestrel";
