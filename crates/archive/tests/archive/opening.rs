@@ -71,7 +71,7 @@ fn a_newer_format_is_not_touched() {
     let dir = tempfile::tempdir().unwrap();
     drop(open(dir.path()));
     let connection = rusqlite::Connection::open(dir.path().join("strongroom.db")).unwrap();
-    connection.execute_batch("PRAGMA user_version = 3").unwrap();
+    connection.execute_batch("PRAGMA user_version = 4").unwrap();
     drop(connection);
     assert_eq!(refused(dir.path(), Mode::ReadWrite), ErrorKind::Unavailable);
 }

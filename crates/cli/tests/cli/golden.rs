@@ -32,7 +32,7 @@ fn version(home: &Home) -> i64 {
 
 #[test]
 fn archives_of_every_version_open_answer_and_go_on() {
-    for (name, number) in [("v1", 1), ("v2", 2), ("v2-encrypted", 2)] {
+    for (name, number) in [("v1", 1), ("v2", 2), ("v2-encrypted", 2), ("v3", 3)] {
         let (home, words) = home(name);
         let run = |more: &[&str]| home.run(&[words, more].concat());
         assert_eq!(version(&home), number);
@@ -55,10 +55,10 @@ fn archives_of_every_version_open_answer_and_go_on() {
 #[test]
 fn a_newer_version_is_refused_and_left_alone() {
     let (home, _) = home("v2");
-    home.tamper("PRAGMA user_version = 3");
+    home.tamper("PRAGMA user_version = 4");
     let before = std::fs::read(home.archive().join("strongroom.db")).unwrap();
     let refused = home.run(&["sessions"]).ends(3);
-    assert!(refused.stderr.contains("format version 3, this program knows 2"), "{refused:?}");
+    assert!(refused.stderr.contains("format version 4, this program knows 3"), "{refused:?}");
     assert_eq!(home.run(&["import", "asked.json"]).code, 3);
     assert_eq!(std::fs::read(home.archive().join("strongroom.db")).unwrap(), before);
 }
