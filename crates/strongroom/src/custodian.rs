@@ -107,15 +107,6 @@ impl Custodian {
         Ok(Self { archive: Archive::open(dir, Mode::CreateIfMissing)?, policy })
     }
 
-    /// As [`Custodian::open`], with what opens the archive where it is encrypted; a new one is encrypted with it.
-    ///
-    /// # Errors
-    /// As [`Archive::open_with`].
-    pub fn open_encrypted(dir: &Path, secret: Secret, policy: Policy) -> Result<Self> {
-        let options = Opening { secret: Some(secret), ..Opening::new(Mode::CreateIfMissing) };
-        Self::open_with(dir, &options, policy)
-    }
-
     /// Opens the archive in `dir` as `options` say.
     ///
     /// # Errors
