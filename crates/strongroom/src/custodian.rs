@@ -41,7 +41,7 @@
 
 use std::path::Path;
 
-use strongroom_archive::{Archive, Mode, Options as Opening, Secret};
+use strongroom_archive::{Archive, Mode, Options as Opening};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::pointer::Pointer;
 use strongroom_core::time::Timestamp;

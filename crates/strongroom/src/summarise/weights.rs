@@ -3,11 +3,11 @@
 /// Worth of a token of each kind of line, in hundredths.
 pub(super) mod density {
     pub(in super::super) const FILE_CHANGED: u64 = 3_000;
-    pub(in super::super) const FILE_READ: u64 = 1_500;
+    pub(in super::super) const FILE_READ: u64 = 2_500;
     /// A command with a definite effect, one that may have effects, one that only reads.
-    pub(in super::super) const COMMAND: [u64; 3] = [2_800, 220, 25];
+    pub(in super::super) const COMMAND: [u64; 3] = [2_500, 220, 25];
     /// What a failed call said first; other lines that look like errors.
-    pub(in super::super) const ERROR: [u64; 2] = [3_000, 1_200];
+    pub(in super::super) const ERROR: [u64; 2] = [3_500, 1_500];
     /// A line in which a runner says that what it ran has failed.
     pub(in super::super) const ERROR_AGAIN: u64 = 250;
     /// A question of the agent with what somebody answered.
