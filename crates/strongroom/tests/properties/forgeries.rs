@@ -268,7 +268,7 @@ fn a_million_forgeries() {
             .unwrap_or(usual)
     };
     let (from, count) = (wanted("STRONGROOM_TEST_FROM", 300), wanted("STRONGROOM_TEST_FORGERIES", 1_000_000));
-    bulk(&Scene::new(), from..from + count, 1_000);
+    bulk(&Scene::new(), from..from + count, wanted("STRONGROOM_TEST_TOGETHER", 1_000));
     println!("{count} forgeries from seed {from}, none redeemed, no consent found");
 }
 
