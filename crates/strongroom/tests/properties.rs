@@ -9,6 +9,8 @@
 
 #[path = "properties/forgeries.rs"]
 mod forgeries;
+#[path = "properties/under_us.rs"]
+mod under_us;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
