@@ -23,6 +23,10 @@ test-tier rounds="1":
     cargo build -p strongroom-cli
     tests/tier/run target/debug/strongroom {{rounds}}
 
+# So many forgeries in transcripts, and forty round trips; about 5 ms each in a debug build, so in a release build.
+forge count:
+    STRONGROOM_TEST_FORGERIES={{count}} cargo test --release -p strongroom --test properties -- --ignored --nocapture forgeries::
+
 # The Python package, in a virtual environment below target/, with the agent frameworks it works inside.
 test-python:
     crates/py/test

@@ -18,10 +18,10 @@ fn session(version: &str, bytes: usize) -> String {
         id += 1;
         let parent = if id == 1 { "null".to_owned() } else { format!("\"u{}\"", id - 1) };
         let words = format!("{version} {id} ").repeat(60);
-        text += &format!(
+        let line = format!(
             r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s1","cwd":"/w","type":"user","message":{{"role":"user","content":"{words}"}},"uuid":"u{id}","timestamp":"2026-03-10T09:00:00.000Z"}}"#
         );
-        text.push('\n');
+        text = text + &line + "\n";
     }
     text
 }
@@ -60,7 +60,7 @@ fn take(archive: &Archive, path: &Path, mut during: impl FnMut()) -> String {
     let mut said = String::new();
     let taken = import(archive, &[path.to_owned()], options, &mut |progress| match progress {
         Progress::Bytes(_) => during(),
-        Progress::File(_, taken) => said += &format!("{taken:?}"),
+        Progress::File(_, taken) => said = format!("{said}{taken:?}"),
         _ => {}
     });
     taken.map_or_else(|error| error.to_string(), |()| said)
