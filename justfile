@@ -10,7 +10,7 @@ test:
 test-everything:
     cargo test --workspace --release -- --include-ignored --skip torture::
 
-# Power failures and failing disks under the archive, a fixed set of seeds: ci (a minute), hour or night. docs/reliability.md has the figures.
+# Power failures and failing disks under the archive, a fixed set of seeds: ci (a minute), hour or night; STRONGROOM_TORTURE_PART=1/2 takes half of them. docs/reliability.md has the figures.
 torture size:
     cargo test -p strongroom-archive --lib -- --ignored --exact --nocapture --test-threads=1 torture::power::{{size}} torture::faults::{{size}}
 
