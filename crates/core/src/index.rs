@@ -6,8 +6,8 @@
 //!   `a` itself; `3..6` stands for 3, 4, 5 and 6;
 //! - a line that begins with `| ` holds one string exactly as it is.
 //!
-//! Strings with a slash share their beginnings, up to a slash, in braces; runs of integers become ranges; all others
-//! stand whole, so that they are found by a plain search.
+//! Strings with a slash or a backslash share their beginnings, up to one of them, in braces; runs of integers become
+//! ranges; all others stand whole, so that they are found by a plain search.
 //!
 //! ```
 //! use std::collections::BTreeSet;
@@ -21,6 +21,9 @@ use std::collections::BTreeSet;
 
 /// What a line with one string begins with.
 const WHOLE: &str = "| ";
+
+/// What stands between the parts of a path.
+const SEPARATORS: [char; 2] = ['/', '\\'];
 
 /// How deep braces go; behind it a string is not divided further.
 const DEPTH_MAX: usize = 24;
@@ -60,7 +63,7 @@ pub fn encode(set: &BTreeSet<&str>) -> String {
         match (integer(text), is_word(text)) {
             (Some(number), _) => drop(numbers.insert(number)),
             (None, false) => whole.push(text),
-            (None, true) if text.contains('/') => paths.push(text),
+            (None, true) if text.contains(SEPARATORS) => paths.push(text),
             (None, true) => words.push(text.to_owned()),
         }
     }
@@ -109,8 +112,10 @@ fn range(text: &str) -> Option<(u64, u64)> {
 
 /// Whether `text` reads as itself among other words.
 fn is_word(text: &str) -> bool {
-    let special = |c: char| matches!(c, '{' | '}' | ',' | '*' | '\\') || c.is_whitespace() || c.is_control();
-    !text.starts_with('|') && !text.contains(special) && text.split('/').all(|part| range(part).is_none())
+    let special = |c: char| matches!(c, '{' | '}' | ',' | '*') || c.is_whitespace() || c.is_control();
+    !text.starts_with('|')
+        && !text.contains(special)
+        && text.split(SEPARATORS).all(|part| range(part).is_none())
 }
 
 fn ranges(numbers: &BTreeSet<u64>) -> Vec<String> {
@@ -130,12 +135,12 @@ fn ranges(numbers: &BTreeSet<u64>) -> Vec<String> {
     runs.into_iter().flat_map(write).collect()
 }
 
-/// The words for sorted `rests`: those with the same first part, up to a slash, share it.
+/// The words for sorted `rests`: those with the same first part, up to a separator, share it.
 fn alternatives(rests: &[&str], depth: usize) -> Vec<String> {
     let mut words = Vec::new();
     let mut todo = rests;
     while let Some(&first) = todo.first() {
-        let part = first.find('/').and_then(|at| first.get(..=at)).unwrap_or_default();
+        let part = first.find(SEPARATORS).and_then(|at| first.get(..=at)).unwrap_or_default();
         let group = todo.iter().take_while(|rest| !part.is_empty() && rest.starts_with(part)).count();
         let (own, behind) = todo.split_at_checked(group.max(1)).unwrap_or((todo, &[]));
         todo = behind;
@@ -150,12 +155,12 @@ fn alternatives(rests: &[&str], depth: usize) -> Vec<String> {
     words
 }
 
-/// The longest beginning up to a slash that all of `rests` have.
+/// The longest beginning up to a separator that all of `rests` have.
 fn shared_parts<'t>(rests: &[&'t str]) -> &'t str {
     let (Some(&first), Some(&last)) = (rests.first(), rests.last()) else { return "" };
     // Of sorted strings the first and the last differ soonest.
     let same = first.bytes().zip(last.bytes()).take_while(|(one, two)| one == two).count();
-    let end = first.bytes().take(same).rposition(|byte| byte == b'/');
+    let end = first.bytes().take(same).rposition(|byte| SEPARATORS.contains(&char::from(byte)));
     end.and_then(|end| first.get(..=end)).unwrap_or_default()
 }
 
@@ -227,6 +232,7 @@ mod tests {
     fn beginnings_are_shared_up_to_a_slash() {
         let list = |texts: &[&'static str]| encode(&texts.iter().copied().collect());
         assert_eq!(list(&["/a/", "/a/b/c", "/a/b/d", "/x"]), "/{a/{ b/{c d}} x}");
+        assert_eq!(list(&[r"C:\a\b.rs", r"C:\a\c.rs", r"C:\d"]), r"C:\{a\{b.rs c.rs} d}");
         assert_eq!(list(&["src/a.rs"]), "src/a.rs");
         assert_eq!(list(&["foo", "fooBar"]), "foo fooBar");
         assert_eq!(list(&["1", "2", "9", "10", "11", "012"]), "1 2 9..11 012");
@@ -234,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_would_read_as_something_else_stands_alone() {
-        for text in ["a{b", "a}b", "a,b", "x*", "a\\b", "a b", "| a", "|", "3..6", "a/3..6", "\u{2028}"] {
+        for text in ["a{b", "a}b", "a,b", "x*", "a b", "| a", "|", "3..6", "a/3..6", "\u{2028}"] {
             let set = BTreeSet::from([text, "plain"]);
             assert_eq!(encode(&set), format!("plain\n| {text}"));
             assert_eq!(expand(&encode(&set)).unwrap(), owned(&set));

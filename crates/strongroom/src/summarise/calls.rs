@@ -394,7 +394,7 @@ impl Calls<'_> {
         for (path, mut file) in std::mem::take(&mut self.files) {
             join(&mut file.lines);
             let changed = file.edited + file.written > 0;
-            let name = path.rsplit('/').next().unwrap_or_default();
+            let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
             let ranges = u64::try_from(file.lines.len()).unwrap_or(u64::MAX);
             let behind = self.flow.behind(file.path.ordinal);
             self.items.push(Item {
