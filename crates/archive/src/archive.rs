@@ -27,7 +27,7 @@ use crate::seal::Key;
 use crate::sql;
 use crate::thaw::Thawed;
 
-pub(crate) use fetch::unreachable;
+pub(crate) use fetch::{NOT_OURS, out_of_reach};
 #[cfg(test)]
 pub(crate) use fetch::{OBJECT_DOMAIN, object_parts};
 

@@ -50,6 +50,13 @@ pub(crate) enum Trouble {
     Unreachable(String),
 }
 
+impl Trouble {
+    pub(crate) fn into_words(self) -> String {
+        let (Self::Damaged(words) | Self::Unreachable(words)) = self;
+        words
+    }
+}
+
 /// What became of an object that was to be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Put {
@@ -60,6 +67,11 @@ pub(crate) enum Put {
 
 /// The answer to one request, or in words why there is none.
 pub(crate) type Reply<T> = std::result::Result<T, String>;
+
+/// The reply to a call with one request.
+pub(crate) fn only<T>(mut replies: Vec<Reply<T>>) -> Reply<T> {
+    replies.pop().unwrap_or_else(|| Err("there was no answer".to_owned()))
+}
 
 /// A store of objects. Requests of one call run side by side; each has its own reply, in order.
 pub(crate) trait ColdStore: fmt::Debug + Send + Sync {

@@ -13,11 +13,11 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::Tier;
 
-use crate::archive::Archive;
+use crate::archive::{Archive, NOT_OURS, out_of_reach};
 use crate::blobs::Blobs as _;
 use crate::bodies::{self, Body};
 use crate::catalog::{Catalog, ColdTier};
-use crate::cold::{Cold, ColdStore, ObjectName, Put, Trouble};
+use crate::cold::{Cold, ColdStore, ObjectName, Put, Trouble, only};
 use crate::entry::{Cooled, Entry};
 use crate::expiry::{PieceTerm, term};
 use crate::fault::Outcome;
@@ -32,6 +32,17 @@ pub struct Amount {
     pub pieces: u64,
     /// Their number of bytes.
     pub bytes: u64,
+}
+
+impl Amount {
+    const fn piece(bytes: u64) -> Self {
+        Self { pieces: 1, bytes }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.pieces += other.pieces;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
 }
 
 /// Where originals are.
@@ -99,8 +110,7 @@ impl Archive {
             };
             for (id, len, _) in catalog.pieces()? {
                 let amount = if cold.contains_key(&id) { &mut state.cold } else { &mut state.hot };
-                amount.pieces += 1;
-                amount.bytes = amount.bytes.saturating_add(len);
+                amount.add(Amount::piece(len));
             }
             Ok(state)
         })
@@ -112,11 +122,10 @@ impl Archive {
     /// `NotFound` where there is none, `Unavailable` when it does not answer as it should.
     pub fn reach_tier(&self) -> Result<u64> {
         let (url, store) = self.cold_store()?;
-        match store.get(&[ObjectName::MARKER]).pop() {
-            Some(Ok(Some(mark))) if mark == self.mark() => Ok(store.worst_read_ms()),
-            Some(Ok(_)) => Err(unreachable(&url, "what is there does not bear the mark of this archive")),
-            Some(Err(why)) => Err(unreachable(&url, &why)),
-            None => Err(unreachable(&url, "there was no answer")),
+        match self.bears_mark(store.as_ref()) {
+            Ok(true) => Ok(store.worst_read_ms()),
+            Ok(false) => Err(unreachable(&url, NOT_OURS)),
+            Err(why) => Err(unreachable(&url, &why)),
         }
     }
 
@@ -150,12 +159,10 @@ impl Archive {
     }
 
     fn put_mark(&self, store: &dyn ColdStore, url: &str) -> Result<()> {
-        if let Some(Err(why)) = store.create(&[(ObjectName::MARKER, self.mark())]).pop() {
-            return Err(unreachable(url, &why));
-        }
-        match store.get(&[ObjectName::MARKER]).pop() {
-            Some(Ok(Some(mark))) if mark == self.mark() => Ok(()),
-            _ => Err(unreachable(url, "the mark of this archive could not be read back")),
+        only(store.create(&[(ObjectName::MARKER, self.mark())])).map_err(|why| unreachable(url, &why))?;
+        match self.bears_mark(store) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(unreachable(url, "the mark of this archive could not be read back")),
         }
     }
 
@@ -256,8 +263,7 @@ impl Archive {
         let kept = read_back(store, going, created, done);
         observe(MoveStep::ReadBack)?;
         let moved = self.change(|catalog| cool(catalog, &kept, store.worst_read_ms()))?;
-        done.moved.pieces += moved.pieces;
-        done.moved.bytes = done.moved.bytes.saturating_add(moved.bytes);
+        done.moved.add(moved);
         observe(MoveStep::Moved(done.moved.pieces))
     }
 
@@ -281,14 +287,11 @@ impl Archive {
             for (cold, fetched) in cold.iter().zip(self.objects(&cold)) {
                 match fetched {
                     Ok(body) => back.push((*cold, body)),
-                    Err(Trouble::Damaged(why) | Trouble::Unreachable(why)) => {
-                        done.failed.push((cold.piece, why));
-                    }
+                    Err(trouble) => done.failed.push((cold.piece, trouble.into_words())),
                 }
             }
             let moved = self.change(|catalog| warm(catalog, &back))?;
-            done.moved.pieces += moved.pieces;
-            done.moved.bytes = done.moved.bytes.saturating_add(moved.bytes);
+            done.moved.add(moved);
             observe(MoveStep::Moved(done.moved.pieces))?;
         }
         // What cannot be taken away now stays noted, and is counted in the state.
@@ -382,8 +385,7 @@ impl Archive {
 }
 
 pub(crate) fn unreachable(url: &str, why: &str) -> Error {
-    let (Trouble::Damaged(words) | Trouble::Unreachable(words)) = crate::archive::unreachable(url, why);
-    Error::unavailable(words)
+    Error::unavailable(out_of_reach(url, why))
 }
 
 /// The sources that have had no new state after `since`.
@@ -408,7 +410,7 @@ fn stored(catalog: Catalog<'_>, piece: PieceId) -> Outcome<Option<std::result::R
         Some(Ok(Body::Whole(bytes))) if PieceId::of(&bytes) == piece => Ok(body),
         Some(Ok(Body::Redacted(_))) => Ok(body),
         Some(Ok(Body::Whole(_))) | None => Err("it differs from its hash".to_owned()),
-        Some(Err(Trouble::Damaged(why) | Trouble::Unreachable(why))) => Err(why),
+        Some(Err(trouble)) => Err(trouble.into_words()),
     }))
 }
 
@@ -457,8 +459,7 @@ fn cool(catalog: Catalog<'_>, kept: &[(Cold, Vec<u8>)], worst_ms: u64) -> Outcom
         }
         catalog.cool(cold)?;
         entries.push(Cooled { piece: cold.piece, object: cold.object.0, len: cold.len });
-        moved.pieces += 1;
-        moved.bytes = moved.bytes.saturating_add(row.len);
+        moved.add(Amount::piece(row.len));
     }
     if !entries.is_empty() {
         catalog.journal(&Entry::Cooled(entries))?;
@@ -477,8 +478,7 @@ fn warm(catalog: Catalog<'_>, back: &[(Cold, Vec<u8>)]) -> Outcome<Amount> {
         catalog.forget_object(cold.piece)?;
         catalog.blobs().put(cold.piece, body)?;
         entries.push(cold.piece);
-        moved.pieces += 1;
-        moved.bytes = moved.bytes.saturating_add(row.len);
+        moved.add(Amount::piece(row.len));
     }
     if !entries.is_empty() {
         catalog.journal(&Entry::Warmed(entries))?;

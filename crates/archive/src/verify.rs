@@ -17,7 +17,6 @@ use crate::archive::Archive;
 use crate::blobs::Blobs as _;
 use crate::bodies::{self, Body};
 use crate::catalog::{Catalog, CompactionRow, RevisionRow};
-use crate::cold::Trouble;
 use crate::fault::{Fault, Outcome};
 use crate::journal::Checkpoint;
 use crate::registry::record_of;
@@ -471,7 +470,7 @@ impl<'c> Inspection<'c> {
         for id in self.catalog.blobs().ids()? {
             let read = match bodies::get(self.catalog, id) {
                 Ok(Some(Ok(body))) => Ok(body),
-                Ok(Some(Err(Trouble::Damaged(why) | Trouble::Unreachable(why)))) => Err(why),
+                Ok(Some(Err(trouble))) => Err(trouble.into_words()),
                 Ok(None) => Err("it has no bytes".to_owned()),
                 Err(fault) => Err(fault.damage()?),
             };

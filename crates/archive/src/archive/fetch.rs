@@ -7,7 +7,7 @@ use strongroom_core::digest::{Digest, PieceId};
 use strongroom_core::error::{Error, Result};
 
 use super::Archive;
-use crate::cold::{Cold, ColdStore, ObjectName, Trouble};
+use crate::cold::{Cold, ColdStore, ObjectName, Reply, Trouble, only};
 use crate::thaw::Thawed;
 
 pub(crate) const OBJECT_DOMAIN: &str = "strongroom.cold.v1";
@@ -46,6 +46,46 @@ impl Archive {
 
     /// The bytes of objects, in order, compared with their names.
     pub(crate) fn objects(&self, wanted: &[Cold]) -> Vec<std::result::Result<Vec<u8>, Trouble>> {
+        let is_named = |cold: &Cold, body: &[u8]| self.object_name(cold.piece, body) == cold.object;
+        let ask = |store: &dyn ColdStore, names: &[ObjectName]| {
+            let mut found = store.get(names);
+            // A wrong answer can be one that went wrong on its way; a second one is of the store.
+            for (cold, reply) in wanted.iter().zip(&mut found) {
+                if matches!(reply, Ok(Some(body)) if !is_named(cold, body)) {
+                    *reply = only(store.get(&[cold.object]));
+                }
+            }
+            found
+        };
+        self.asked(wanted, ask, |url, cold, body| {
+            if is_named(cold, &body) {
+                return Ok(body);
+            }
+            Err(Trouble::Damaged(format!("its object in the cold tier {url} was changed")))
+        })
+    }
+
+    /// What is wrong with objects, as far as their lengths tell, in order.
+    pub(crate) fn check_objects(&self, wanted: &[Cold]) -> Vec<Option<Trouble>> {
+        let ask = |store: &dyn ColdStore, names: &[ObjectName]| store.lens(names);
+        let judged = self.asked(wanted, ask, |url, cold, len| {
+            if len == cold.len {
+                return Ok(());
+            }
+            let told =
+                format!("its object in the cold tier {url} has {len} bytes and should have {}", cold.len);
+            Err(Trouble::Damaged(told))
+        });
+        judged.into_iter().map(std::result::Result::err).collect()
+    }
+
+    /// What `judge` makes of what `ask` finds of each object, in order.
+    fn asked<T, J>(
+        &self,
+        wanted: &[Cold],
+        ask: impl Fn(&dyn ColdStore, &[ObjectName]) -> Vec<Reply<Option<T>>>,
+        judge: impl Fn(&str, &Cold, T) -> std::result::Result<J, Trouble>,
+    ) -> Vec<std::result::Result<J, Trouble>> {
         let (url, store) = match self.cold_store() {
             Ok(opened) => opened,
             Err(error) => {
@@ -53,42 +93,13 @@ impl Archive {
             }
         };
         let names: Vec<ObjectName> = wanted.iter().map(|cold| cold.object).collect();
-        let mut found = store.get(&names);
-        // A wrong answer can be one that went wrong on its way; a second one is of the store.
-        for (cold, reply) in wanted.iter().zip(&mut found) {
-            if matches!(reply, Ok(Some(body)) if self.object_name(cold.piece, body) != cold.object) {
-                *reply = store.get(&[cold.object]).pop().unwrap_or_else(|| Err(NO_REPLY.to_owned()));
-            }
-        }
-        let is_ours = found.iter().all(|reply| !matches!(reply, Ok(None))) || self.is_marked(store.as_ref());
+        let found = ask(store.as_ref(), &names);
+        let is_ours = found.iter().all(|reply| !matches!(reply, Ok(None)))
+            || self.bears_mark(store.as_ref()) == Ok(true);
         let judged = wanted.iter().zip(found).map(|(cold, reply)| match reply {
-            Ok(Some(body)) if self.object_name(cold.piece, &body) == cold.object => Ok(body),
-            Ok(Some(_)) => Err(Trouble::Damaged(format!("its object in the cold tier {url} was changed"))),
+            Ok(Some(found)) => judge(&url, cold, found),
             Ok(None) => Err(absent(&url, is_ours)),
-            Err(why) => Err(unreachable(&url, &why)),
-        });
-        judged.collect()
-    }
-
-    /// What is wrong with objects, as far as their lengths tell, in order.
-    pub(crate) fn check_objects(&self, wanted: &[Cold]) -> Vec<Option<Trouble>> {
-        let (url, store) = match self.cold_store() {
-            Ok(opened) => opened,
-            Err(error) => {
-                return wanted.iter().map(|_| Some(Trouble::Unreachable(error.to_string()))).collect();
-            }
-        };
-        let names: Vec<ObjectName> = wanted.iter().map(|cold| cold.object).collect();
-        let found = store.lens(&names);
-        let is_ours = found.iter().all(|reply| !matches!(reply, Ok(None))) || self.is_marked(store.as_ref());
-        let judged = wanted.iter().zip(found).map(|(cold, reply)| match reply {
-            Ok(Some(len)) if len == cold.len => None,
-            Ok(Some(len)) => Some(Trouble::Damaged(format!(
-                "its object in the cold tier {url} has {len} bytes and should have {}",
-                cold.len
-            ))),
-            Ok(None) => Some(absent(&url, is_ours)),
-            Err(why) => Some(unreachable(&url, &why)),
+            Err(why) => Err(Trouble::Unreachable(out_of_reach(&url, &why))),
         });
         judged.collect()
     }
@@ -98,8 +109,9 @@ impl Archive {
         format!("strongroom cold tier of archive {}\n", self.id).into_bytes()
     }
 
-    fn is_marked(&self, store: &dyn ColdStore) -> bool {
-        matches!(store.get(&[ObjectName::MARKER]).pop(), Some(Ok(Some(mark))) if mark == self.mark())
+    /// Whether a store bears the mark of this archive.
+    pub(crate) fn bears_mark(&self, store: &dyn ColdStore) -> Reply<bool> {
+        only(store.get(&[ObjectName::MARKER])).map(|found| found == Some(self.mark()))
     }
 }
 
@@ -108,19 +120,21 @@ pub(crate) fn object_parts<'d>(piece: &'d Digest, body: &'d Digest) -> [&'d [u8]
     [piece.as_bytes(), body.as_bytes()]
 }
 
-const NO_REPLY: &str = "there was no answer";
+/// What is wrong with a store that is not known to be the right one.
+pub(crate) const NOT_OURS: &str = "what is there does not bear the mark of this archive";
 
 /// What it means that an object is not found: in a store that is not known to be the right one, nothing.
 fn absent(url: &str, is_ours: bool) -> Trouble {
     if is_ours {
         Trouble::Damaged(format!("its object is not in the cold tier {url}"))
     } else {
-        unreachable(url, "what is there does not bear the mark of this archive")
+        Trouble::Unreachable(out_of_reach(url, NOT_OURS))
     }
 }
 
-pub(crate) fn unreachable(url: &str, why: &str) -> Trouble {
-    Trouble::Unreachable(format!(
+/// In words, that a store does not answer, why, and what to do.
+pub(crate) fn out_of_reach(url: &str, why: &str) -> String {
+    format!(
         "the cold tier {url} cannot be reached ({why}); see that it is there and may be read, then try again"
-    ))
+    )
 }

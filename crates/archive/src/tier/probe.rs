@@ -3,7 +3,7 @@
 use strongroom_core::error::{Error, Result};
 
 use super::unreachable;
-use crate::cold::{ColdStore, ObjectName, Put, Reply};
+use crate::cold::{ColdStore, ObjectName, Put, only};
 use crate::random::random;
 
 /// How many try to create one object at the same time.
@@ -57,10 +57,6 @@ fn run(store: &dyn ColdStore, url: &str, name: ObjectName) -> Result<()> {
             "it lets an object be written over, so that two writers could undo one another (it has to honour If-None-Match)",
         )),
     }
-}
-
-fn only<T>(mut replies: Vec<Reply<T>>) -> Reply<T> {
-    replies.pop().unwrap_or_else(|| Err("there was no answer".to_owned()))
 }
 
 fn refused(url: &str, why: &str) -> Error {
