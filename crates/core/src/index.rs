@@ -22,8 +22,8 @@ use std::collections::BTreeSet;
 /// What a line with one string begins with.
 const WHOLE: &str = "| ";
 
-/// What stands between the parts of a path.
-const SEPARATORS: [char; 2] = ['/', '\\'];
+/// What stands between the parts of a path; up to one of these, paths in a list share their beginnings.
+pub const SEPARATORS: [char; 2] = ['/', '\\'];
 
 /// How deep braces go; behind it a string is not divided further.
 const DEPTH_MAX: usize = 24;

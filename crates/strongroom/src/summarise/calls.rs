@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use strongroom_core::evidence::{AtomKind, Certainty};
+use strongroom_core::index::SEPARATORS;
 use strongroom_core::span::SpanKind;
 use strongroom_core::summary::{FileUse, Literal, Part, Sources as _};
 use strongroom_core::transcript::{BlockKind, Scalar, Speaker};
 use strongroom_evidence::content::BlockContent;
-use strongroom_evidence::effect::{Access, EffectKind, Outcome, Target};
+use strongroom_evidence::effect::{Access, Effect, EffectKind, Outcome, Target};
 use strongroom_evidence::tools::{self, Command};
 
 use super::item::{Half, Item, Say, Section};
@@ -185,7 +186,7 @@ impl Calls<'_> {
     fn effects(&self, span: &Reclaimed<'_>, said: &str) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut kinds: Vec<(EffectKind, &str)> = Vec::new();
-        for effect in &span.examination.effects {
+        for effect in mutations(span) {
             let target = match &effect.target {
                 Target::Named(name) | Target::Under(name) => name.as_str(),
                 Target::Path { written, .. } => written,
@@ -195,8 +196,8 @@ impl Calls<'_> {
             let known =
                 kinds.iter().any(|&(kind, own)| kind == effect.kind && (own == target || target.is_empty()));
             // The sign of the line says already that it may change something.
-            let said = effect.certainty == Certainty::Possible && target.is_empty();
-            if effect.kind.access() != Access::Mutation || known || said || kinds.len() >= EFFECTS_MAX {
+            let is_signed = effect.certainty == Certainty::Possible && target.is_empty();
+            if known || is_signed || kinds.len() >= EFFECTS_MAX {
                 continue;
             }
             kinds.push((effect.kind, target));
@@ -210,8 +211,7 @@ impl Calls<'_> {
         }
         let outcome = span.examination.outcome;
         let begun = !parts.is_empty();
-        let changes = span.examination.effects.iter().any(|effect| effect.kind.access() == Access::Mutation);
-        if failed(outcome) || changes && outcome != Outcome::ReportedOk {
+        if failed(outcome) || mutations(span).next().is_some() && outcome != Outcome::ReportedOk {
             parts.extend([Part::Words(if begun { " " } else { " [" }), Part::Words(outcome.word())]);
         }
         if !parts.is_empty() {
@@ -305,11 +305,8 @@ impl Calls<'_> {
     /// The files of a call whose argument is a patch.
     fn patched(&mut self, span: &Reclaimed<'_>) -> bool {
         let mut any = false;
-        for effect in &span.examination.effects {
-            let (Target::Path { written, .. }, Access::Mutation) = (&effect.target, effect.kind.access())
-            else {
-                continue;
-            };
+        for effect in mutations(span) {
+            let Target::Path { written, .. } = &effect.target else { continue };
             if self.files.get(written).is_some_and(|file| file.edited + file.written > 0) {
                 any = true;
                 continue;
@@ -394,7 +391,7 @@ impl Calls<'_> {
         for (path, mut file) in std::mem::take(&mut self.files) {
             join(&mut file.lines);
             let changed = file.edited + file.written > 0;
-            let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+            let name = path.rsplit(SEPARATORS).next().unwrap_or_default();
             let ranges = u64::try_from(file.lines.len()).unwrap_or(u64::MAX);
             let behind = self.flow.behind(file.path.ordinal);
             self.items.push(Item {
@@ -425,16 +422,19 @@ enum Use {
     Written,
 }
 
+/// What a call changed or may have changed.
+fn mutations<'s>(span: &Reclaimed<'s>) -> impl Iterator<Item = &'s Effect> {
+    span.examination.effects.iter().filter(|effect| effect.kind.access() == Access::Mutation)
+}
+
 fn changes(span: &Reclaimed<'_>) -> Use {
-    let changed = span.examination.effects.iter().any(|effect| effect.kind.access() == Access::Mutation);
-    if changed { Use::Edited } else { Use::Read }
+    if mutations(span).next().is_some() { Use::Edited } else { Use::Read }
 }
 
 /// How a call is marked, and what a token of it is worth.
 fn sign(span: &Reclaimed<'_>) -> (&'static str, u64) {
-    let changes = span.examination.effects.iter().filter(|effect| effect.kind.access() == Access::Mutation);
     let [definite, possible, reads] = density::COMMAND;
-    match changes.map(|effect| effect.certainty).max() {
+    match mutations(span).map(|effect| effect.certainty).max() {
         Some(Certainty::Definite) => (" ! ", definite),
         Some(Certainty::Possible) => (" ? ", possible),
         None => (" $ ", reads),
