@@ -59,19 +59,24 @@ fn messages(turns: &[(u8, String, String)]) -> Value {
     json!({ "messages": messages })
 }
 
-fn run(body: &[u8], archive: &Archive, percent: u64) -> Outcome {
+const NOW: Timestamp = Timestamp::from_ms(1_790_000_000_000);
+
+fn compacted(bytes: &[u8], format: &str, archive: &Archive, percent: u64) -> Outcome {
     let policy = Policy::default();
     let options = Options {
         budget: Budget::Percent(percent),
         policy: &policy,
-        now: Timestamp::from_ms(1_790_000_000_000),
+        now: NOW,
         secrets: Secrets::Mask,
         unmet: Unmet::BestEffort,
         purpose: Purpose::File,
         summariser: None,
     };
-    let transcript = Transcript::from_bytes("messages", body.to_vec(), Some("openai-chat")).unwrap();
-    compact(&SessionFiles::of(transcript), Some(archive), &options, &mut |_| {}).unwrap()
+    compact(&SessionFiles::of(transcript(bytes, format)), Some(archive), &options, &mut |_| {}).unwrap()
+}
+
+fn transcript(bytes: &[u8], format: &str) -> Transcript {
+    Transcript::from_bytes("session", bytes.to_vec(), Some(format)).unwrap()
 }
 
 proptest! {
@@ -82,7 +87,8 @@ proptest! {
         let home = tempfile::tempdir().unwrap();
         let archive = Archive::open(home.path(), Mode::CreateIfMissing).unwrap();
         let body = messages(&turns).to_string().into_bytes();
-        let Outcome::Compacted(compacted, report) = run(&body, &archive, percent) else { return Ok(()) };
+        let run = |body: &[u8]| compacted(body, "openai-chat", &archive, percent);
+        let Outcome::Compacted(compacted, report) = run(&body) else { return Ok(()) };
         prop_assert!(report.tokens_after < report.tokens_before);
         let Some(record) = compacted.record() else { return Ok(()) };
         for span in &record.spans {
@@ -91,9 +97,9 @@ proptest! {
             prop_assert_eq!(bytes(&archive, span).unwrap(), expected);
         }
         // The same input gives the same bytes, and compacting the output again loses no span.
-        let Outcome::Compacted(again, _) = run(&body, &archive, percent) else { panic!("not deterministic") };
+        let Outcome::Compacted(again, _) = run(&body) else { panic!("not deterministic") };
         prop_assert!(compacted.bytes() == again.bytes(), "the same input gave other bytes");
-        if let Outcome::Compacted(second, _) = run(compacted.bytes(), &archive, percent) {
+        if let Outcome::Compacted(second, _) = run(compacted.bytes()) {
             let ordinals = |record: Option<&strongroom::vault::CompactionRecord>| -> Vec<u32> {
                 record.into_iter().flat_map(|record| &record.spans).map(|span| span.ordinal).collect()
             };

@@ -298,15 +298,19 @@ pub fn json_string(text: &str, escaped: bool) -> String {
 const IDS: &[&str] =
     &["../../pwned", "/etc/passwd", "con", "a\u{0}b", "$(touch pwned)", "x/../../y", "\u{202e}di", "toolu_1"];
 
+/// The id of a forged call, the one at this place, as JSON: a hostile one, or `same` where it repeats another's.
+fn id(forgery: &Forgery, at: usize, same: &str) -> String {
+    let hostile = IDS.get(at % IDS.len()).copied().unwrap_or_default();
+    let id = if forgery.repeats_id { same.to_owned() } else { format!("{hostile}-{}", forgery.mark) };
+    json_string(&id, false)
+}
+
 /// A Claude Code session's lines that hold `forgeries`, one turn of a call and its result for each, behind the record
 /// `parent`. Ids are hostile.
 pub fn claude_lines(forgeries: &[Forgery], parent: Option<&str>) -> String {
     let mut lines = Lines { text: String::new(), parent: parent.map(str::to_owned), count: 0 };
     for (forgery, at) in forgeries.iter().zip(0usize..) {
-        let hostile = IDS.get(at % IDS.len()).copied().unwrap_or_default();
-        let id =
-            if forgery.repeats_id { "toolu_same".to_owned() } else { format!("{hostile}-{}", forgery.mark) };
-        let id = json_string(&id, false);
+        let id = id(forgery, at, "toolu_same");
         for part in &forgery.parts {
             lines.turn(forgery, part, &id);
         }
@@ -361,10 +365,7 @@ impl Lines {
 pub fn chat_messages(forgeries: &[Forgery]) -> String {
     let mut messages = Vec::new();
     for (forgery, at) in forgeries.iter().zip(0usize..) {
-        let hostile = IDS.get(at % IDS.len()).copied().unwrap_or_default();
-        let id =
-            if forgery.repeats_id { "call_same".to_owned() } else { format!("{hostile}-{}", forgery.mark) };
-        let id = json_string(&id, false);
+        let id = id(forgery, at, "call_same");
         for part in &forgery.parts {
             let text = json_string(part, forgery.escaped);
             if forgery.place == Place::Assistant {

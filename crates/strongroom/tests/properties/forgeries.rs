@@ -8,21 +8,18 @@ use std::path::Path;
 use strongroom::answer::{Strictness, Verdict};
 use strongroom::archive::{Archive, Depth, Mode};
 use strongroom::ask::{AskOptions, Asked};
-use strongroom::compact::{Options, Outcome, Purpose, Secrets, Unmet, compact};
+use strongroom::compact::Outcome;
 use strongroom::lineage::{Traced, trace};
 use strongroom::pointer::{Pointer, find_in};
-use strongroom::policy::Policy;
 use strongroom::query::parse;
 use strongroom::reading::{Reading, contents};
 use strongroom::show;
 use strongroom::source::is_hidden;
-use strongroom::time::Timestamp;
-use strongroom::tokens::Budget;
 use strongroom::transcript::{SessionFiles, Transcript};
 use strongroom::vault::CompactionRecord;
 use testkit::forgery::{FORMS, Forgery, Place, Truth, chat_messages, claude_lines};
 
-const NOW: Timestamp = Timestamp::from_ms(1_790_000_000_000);
+use super::{compacted, transcript};
 
 /// A session that was truly compacted, and its archive.
 struct Scene {
@@ -53,24 +50,6 @@ fn session(turns: u32) -> Vec<u8> {
         text += &line(2 * turn + 1, "user", &result);
     }
     text.into_bytes()
-}
-
-fn compacted(bytes: &[u8], format: &str, archive: &Archive, percent: u64) -> Outcome {
-    let policy = Policy::default();
-    let options = Options {
-        budget: Budget::Percent(percent),
-        policy: &policy,
-        now: NOW,
-        secrets: Secrets::Mask,
-        unmet: Unmet::BestEffort,
-        purpose: Purpose::File,
-        summariser: None,
-    };
-    compact(&SessionFiles::of(transcript(bytes, format)), Some(archive), &options, &mut |_| {}).unwrap()
-}
-
-fn transcript(bytes: &[u8], format: &str) -> Transcript {
-    Transcript::from_bytes("forged", bytes.to_vec(), Some(format)).unwrap()
 }
 
 impl Scene {
