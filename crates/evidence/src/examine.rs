@@ -117,6 +117,34 @@ impl Examiner {
         }
     }
 
+    /// Passes over a span that nobody asks about: later spans are read against it, and its secrets are known, so that no
+    /// view shows them. It proves nothing, and holds what cannot be named.
+    pub fn pass(&mut self, content: &SpanContent<'_>) -> Examination {
+        let class = EvidentialClass::SideEffecting(Certainty::Possible);
+        self.follow(content);
+        self.remember(content);
+        let secrets = texts(content).flat_map(|(at, argument, text)| {
+            secrets::find(text).into_iter().map(move |found| secret(at, argument, found))
+        });
+        let secrets = secrets.collect();
+        Examination {
+            evidence: SpanEvidence {
+                class,
+                holds: Omissions::Unnameable("not examined".to_owned()),
+                call: CallRole::NotCall,
+                claims: ClaimRole::NoClaims,
+                pinned: None,
+            },
+            atoms: Vec::new(),
+            effects: Vec::new(),
+            outcome: Outcome::Unknown,
+            programs: Vec::new(),
+            secrets,
+            rules: Vec::new(),
+            units: Vec::new(),
+        }
+    }
+
     /// The units of prose; of anything else there are none.
     fn units(&self, content: &SpanContent<'_>) -> Vec<(BlockRef, Unit)> {
         if !matches!(content.span.kind, SpanKind::Utterance | SpanKind::Thinking) {
@@ -330,7 +358,7 @@ impl Found {
                     modality,
                 },
             ));
-            self.secrets.push(Secret { at, argument: argument.map(str::to_owned), range, rule });
+            self.secrets.push(secret(at, argument, (range, rule)));
         }
     }
 
@@ -382,15 +410,27 @@ fn unread(content: &SpanContent<'_>) -> Option<String> {
     })
 }
 
-fn holds_secret(content: &SpanContent<'_>) -> bool {
-    content.blocks.iter().any(|block| {
+/// The decoded texts of a span, each with its block and, inside arguments, its JSON pointer.
+fn texts<'c>(
+    content: &'c SpanContent<'_>,
+) -> impl Iterator<Item = (BlockRef, Option<&'c str>, &'c str)> + use<'c> {
+    content.blocks.iter().flat_map(|block| {
         let leaves = block.arguments.iter().flat_map(|arguments| &arguments.leaves);
         let leaves = leaves.filter_map(|leaf| match &leaf.value {
-            Scalar::String(text) | Scalar::Number(text) => Some(text),
+            Scalar::String(text) | Scalar::Number(text) => Some((Some(leaf.pointer.as_str()), text.as_str())),
             Scalar::Null | Scalar::Bool(_) => None,
         });
-        std::iter::once(&block.text).chain(leaves).any(|text| !secrets::find(text).is_empty())
+        let own = std::iter::once((None, block.text.as_str()));
+        own.chain(leaves).map(|(argument, text)| (block.at, argument, text))
     })
+}
+
+fn secret(at: BlockRef, argument: Option<&str>, (range, rule): (Range<usize>, &'static str)) -> Secret {
+    Secret { at, argument: argument.map(str::to_owned), range, rule }
+}
+
+fn holds_secret(content: &SpanContent<'_>) -> bool {
+    texts(content).any(|(_, _, text)| !secrets::find(text).is_empty())
 }
 
 /// Possible effects count as possible; only proof makes narrative: of every block the `whole` text.

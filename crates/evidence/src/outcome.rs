@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 use strongroom_core::transcript::Ending;
 
 use crate::effect::{Access, Effect, EffectKind, Outcome, Target};
@@ -32,10 +32,12 @@ pub enum ToolKind {
     Other,
 }
 
+// The patterns below read bytes: of characters, a bounded run of anything but a line feed is hundreds of automata.
+
 /// Lines that show a failure somewhere in a script.
 static FAILURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?m)^(?:[^\s:]+: (?:line \d+: )?[^\n]{0,200}(?:command not found|No such file or directory|Permission denied|not permitted|Is a directory|No space left)",
+        r"(?m-u)^(?:[^\s:]+: (?:line \d+: )?[^\n]{0,200}(?:command not found|No such file or directory|Permission denied|not permitted|Is a directory|No space left)",
         r"|fatal: |[Ee]rror: |ERROR[: ]|Traceback \(most recent call last\)|npm ERR!|panic: |<tool_use_error>|[^\s:]+: cannot )",
     ))
     .ok()
@@ -80,7 +82,7 @@ const STOPPED: &[(&str, Ending)] = &[
 /// How harnesses write an exit code that is not zero in front of a result or behind it.
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"\A\s*<returncode>(-?\d+)</returncode>",
+        r"(?-u)\A\s*<returncode>(-?\d+)</returncode>",
         r"|\A(?:[^\n]{0,200}\n){0,6}Process exited with code (-?\d+)\n",
         r"|\AExit code: (-?\d+)\n",
         r"|Command exited with code (-?\d+)\s*\z",
@@ -111,7 +113,7 @@ fn may_state_code(text: &str) -> bool {
 /// What shells say when a change of directory fails.
 static NOT_MOVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i)\bcd: [^\n]{0,300}(?:no such file|not a directory|permission denied|can't cd|too many arguments|not set|file name too long)",
+        r"(?i-u)\bcd: [^\n]{0,300}(?:no such file|not a directory|permission denied|can't cd|too many arguments|not set|file name too long)",
         r"|\bcan't cd to |\bcd: no such file|pushd: [^\n]{0,300}no such|the system cannot find the path",
     ))
     .ok()
@@ -139,8 +141,9 @@ impl Record {
         if !may_state_code(&self.text) {
             return None;
         }
-        let found = CODE.as_ref()?.captures(&self.text)?;
-        let code = found.iter().skip(1).flatten().next()?.as_str().parse().ok()?;
+        let found = CODE.as_ref()?.captures(self.text.as_bytes())?;
+        let code = found.iter().skip(1).flatten().next()?.as_bytes();
+        let code = std::str::from_utf8(code).ok()?.parse().ok()?;
         (code != 0).then_some(code)
     }
 
@@ -160,7 +163,7 @@ impl Record {
 
     /// Whether every change of directory succeeded: a complaint of one that failed would stand in the output.
     fn shows_moves(&self) -> bool {
-        let complains = NOT_MOVED.as_ref().is_none_or(|words| words.is_match(&self.text));
+        let complains = NOT_MOVED.as_ref().is_none_or(|words| words.is_match(self.text.as_bytes()));
         let whole = !LEFT_OUT.iter().any(|mark| self.says(mark));
         self.present && self.ending == Ending::Returned && whole && !complains
     }
@@ -188,7 +191,7 @@ impl Record {
 
     fn shows_failure(&self, tool: ToolKind) -> bool {
         match tool {
-            ToolKind::Shell => FAILURE.as_ref().is_some_and(|failure| failure.is_match(&self.text)),
+            ToolKind::Shell => FAILURE.as_ref().is_some_and(|failure| failure.is_match(self.text.as_bytes())),
             ToolKind::Other => REFUSALS.iter().any(|start| self.text.starts_with(start)),
         }
     }
@@ -342,7 +345,7 @@ mod tests {
         fn a_code_that_a_pattern_finds_is_looked_for(
             text in "([a-z\n ]{0,9}|<returncode>|</returncode>|Process exited with code |Exit code: |Exit Code: |-?[0-9]|[\\[\\]<>.\n]|Command exited with code |<shellId: 3|The command| completed with exit code ){0,14}"
         ) {
-            prop_assert!(may_state_code(&text) || CODE.as_ref().unwrap().captures(&text).is_none());
+            prop_assert!(may_state_code(&text) || CODE.as_ref().unwrap().captures(text.as_bytes()).is_none());
         }
     }
 

@@ -29,7 +29,7 @@ use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, 
 
 use crate::custody::{restore, revision_of_prefix};
 use crate::lineage::{Lineage, may_be_summary, stub_in, trace};
-use crate::reading::{ReadSpan, Reading, contents};
+use crate::reading::{Decoded, ReadSpan, Reading, contents};
 use crate::transcript::{GoneBytes, Output, SessionFiles, Transcript};
 
 /// How many compactions are followed back.
@@ -137,10 +137,10 @@ impl Asked {
         archive: Option<&Archive>,
         depth: usize,
     ) -> Result<()> {
-        let reading = Reading::uncounted(&transcript)?;
-        let traced =
-            archive.map_or(Ok(crate::lineage::Traced::default()), |archive| trace(&reading, archive))?;
-        self.traced |= reading.spans.iter().any(|span| may_be_summary(span) || stub_in(span).is_some());
+        let decoded = Decoded::uncounted(&transcript)?;
+        let traced = archive
+            .map_or(Ok(crate::lineage::Traced::default()), |archive| trace(&decoded.spans, archive))?;
+        self.traced |= decoded.spans.iter().any(|span| may_be_summary(span) || stub_in(span).is_some());
         let mut leave_out: BTreeSet<SpanIndex> = BTreeSet::new();
         let mut pointers = BTreeMap::new();
         let mut original = None;
@@ -150,9 +150,9 @@ impl Asked {
             match archive.revision(lineage.record.revision)? {
                 Some(revision) if revision_of_prefix(transcript.source(), revision.len)? == revision.id => {
                     leave_out.extend(
-                        lineage.kept.iter().copied().filter(|&at| starts_behind(&reading, at, revision.len)),
+                        lineage.kept.iter().copied().filter(|&at| starts_behind(&decoded, at, revision.len)),
                     );
-                    pointers = pointers_into(&reading, lineage);
+                    pointers = pointers_into(&decoded, lineage);
                 }
                 Some(revision) => {
                     leave_out.extend(lineage.kept.iter().chain(lineage.stubs.keys()).copied());
@@ -175,8 +175,10 @@ impl Asked {
                 }
             }
         }
+        // What stands in the original, too, is examined there, with all that came before it.
+        let reading = decoded.examined_where(|span| !leave_out.contains(&span.index()));
         self.note_holes(&reading, &mut leave_out);
-        let (examined, keys) = reading.spans.into_iter().map(|span| (span.examination, span.key)).unzip();
+        let (keys, examined) = reading.spans.into_iter().map(|span| (span.key, span.examination)).unzip();
         if let Some(original) = original {
             let record = traced.lineage.as_ref().map(|lineage| &lineage.record.spans);
             self.collect(original, session, archive, depth - 1)?;
@@ -562,13 +564,13 @@ fn is_told(span: &ReadSpan<'_>) -> bool {
     !span.content.blocks.is_empty() && span.content.blocks.iter().all(told)
 }
 
-fn starts_behind(reading: &Reading<'_>, at: SpanIndex, len: u64) -> bool {
-    reading.span(at).is_some_and(|span| span.content.span.ranges.start() >= len)
+fn starts_behind(decoded: &Decoded<'_>, at: SpanIndex, len: u64) -> bool {
+    decoded.span(at).is_some_and(|span| span.content.span.ranges.start() >= len)
 }
 
-fn pointers_into(reading: &Reading<'_>, lineage: &Lineage) -> BTreeMap<SpanIndex, Pointer> {
+fn pointers_into(decoded: &Decoded<'_>, lineage: &Lineage) -> BTreeMap<SpanIndex, Pointer> {
     let starts: BTreeMap<u64, SpanIndex> =
-        reading.spans.iter().map(|span| (span.content.span.ranges.start(), span.index())).collect();
+        decoded.spans.iter().map(|span| (span.content.span.ranges.start(), span.index())).collect();
     lineage
         .record
         .spans

@@ -37,7 +37,7 @@ use crate::custody::{Intake, Terms, meta_of, record, take_in, take_in_output};
 use crate::lineage::{Traced, trace};
 use crate::policy::Policy;
 use crate::prose::{self, Prose};
-use crate::reading::{ReadSpan, Reading};
+use crate::reading::{Decoded, ReadSpan, Reading};
 use crate::summarise::{Gathered, Reclaimed, Texts};
 use crate::summariser::Summariser;
 use crate::tokens::{Budget, Tokens};
@@ -161,19 +161,20 @@ pub fn compact_above(
     observe: &mut dyn FnMut(Step),
 ) -> Result<Outcome> {
     refuse_read_only(&session.main)?;
-    let reading = Reading::of(&session.main)?;
-    refuse_unread(&reading)?;
-    let sends = reading.context_tokens();
+    let decoded = Decoded::of(&session.main)?;
+    refuse_unread(&decoded)?;
+    let sends = decoded.context_tokens();
     let budget = options.budget.of(sends);
     let marks = Marks::new(budget, high)?;
     if sends <= marks.high {
         observe(Step::Read);
-        let report = Report { due_above: high, ..Report::start(&reading, budget) };
+        let report = Report { due_above: high, ..Report::start(&decoded, budget) };
         return Ok(unchanged(&session.main, report, marks.why_not(sends)));
     }
-    let traced = archive.map_or(Ok(Traced::default()), |archive| trace(&reading, archive))?;
+    let traced = archive.map_or(Ok(Traced::default()), |archive| trace(&decoded.spans, archive))?;
+    let report = Report { due_above: high, ..Report::start(&decoded, budget) };
+    let reading = decoded.examined();
     observe(Step::Read);
-    let report = Report { due_above: high, ..Report::start(&reading, budget) };
     let intake = Intake::of(session.main.source(), source_of(session, archive)?)?;
     let originals = Carried::of(&reading, &traced, intake.revision.id, archive)?;
     let carried = originals.read(&reading)?;
@@ -189,10 +190,10 @@ fn refuse_read_only(main: &Transcript) -> Result<()> {
 }
 
 /// A transcript that is damaged so that nothing of it is sent is no small one.
-fn refuse_unread(reading: &Reading<'_>) -> Result<()> {
-    let main = reading.transcript;
+fn refuse_unread(decoded: &Decoded<'_>) -> Result<()> {
+    let main = decoded.transcript;
     let damage = main.index().findings.iter().find(|finding| finding.level == Level::Damage);
-    match damage.filter(|_| reading.context_tokens() == Tokens(0)) {
+    match damage.filter(|_| decoded.context_tokens() == Tokens(0)) {
         Some(finding) => {
             let line = finding.line.map_or_else(String::new, |line| format!(" in line {line}"));
             let what = format!("{}{line}: {}", finding.code, finding.message);

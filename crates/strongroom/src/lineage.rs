@@ -15,7 +15,7 @@ use strongroom_core::summary::{FIRST_WORDS, OPENING};
 use strongroom_core::transcript::Speaker;
 use strongroom_core::vault::{CompactionRecord, Registry};
 
-use crate::reading::{ReadSpan, Reading};
+use crate::reading::DecodedSpan;
 
 /// What a transcript holds of an earlier compaction of ours.
 #[derive(Debug, Default)]
@@ -48,35 +48,35 @@ fn read_stub(text: &str) -> Option<u32> {
     text.strip_prefix(OPENING)?.strip_prefix('#')?.parse().ok()
 }
 
-/// Looks for the newest compaction of ours in `reading`.
+/// Looks for the newest compaction of ours in the spans of a transcript.
 ///
 /// # Errors
 /// `Unavailable` when the archive cannot be read.
-pub fn trace(reading: &Reading<'_>, registry: &dyn Registry) -> Result<Traced> {
-    let summaries: Vec<&ReadSpan<'_>> = reading.spans.iter().filter(|span| may_be_summary(span)).collect();
+pub fn trace(spans: &[DecodedSpan<'_>], registry: &dyn Registry) -> Result<Traced> {
+    let summaries: Vec<&DecodedSpan<'_>> = spans.iter().filter(|span| may_be_summary(span)).collect();
     let mut found: Vec<(CompactionRecord, Option<SpanIndex>)> = Vec::new();
     let mut unknown = Vec::new();
     for span in &summaries {
         match record_of(span, registry)? {
-            Some(record) if is_of(&record, reading) => found.push((record, Some(span.index()))),
+            Some(record) if is_of(&record, spans) => found.push((record, Some(span.index()))),
             _ => unknown.push(span.index()),
         }
     }
-    let marked = !unknown.is_empty() || reading.spans.iter().any(|span| stub_in(span).is_some());
+    let marked = !unknown.is_empty() || spans.iter().any(|span| stub_in(span).is_some());
     if found.is_empty() && marked {
-        found.extend(record_by_neighbours(reading, registry)?.map(|record| (record, None)));
+        found.extend(record_by_neighbours(spans, registry)?.map(|record| (record, None)));
     }
     found.sort_by_key(|(record, _)| record.generation);
     let Some((record, _)) = found.last().cloned() else {
         return Ok(Traced { lineage: None, unknown_summaries: unknown });
     };
     let summaries: BTreeSet<SpanIndex> = found.iter().filter_map(|&(_, at)| at).collect();
-    let (kept, stubs) = marks(reading, &record, &summaries);
+    let (kept, stubs) = marks(spans, &record, &summaries);
     Ok(Traced { lineage: Some(Lineage { record, summaries, stubs, kept }), unknown_summaries: unknown })
 }
 
 /// A summary by its envelope, or prose that opens exactly like one of ours.
-pub fn may_be_summary(span: &ReadSpan<'_>) -> bool {
+pub fn may_be_summary(span: &DecodedSpan<'_>) -> bool {
     match span.kind() {
         SpanKind::Derived => true,
         SpanKind::Utterance => {
@@ -95,12 +95,12 @@ pub fn may_be_summary(span: &ReadSpan<'_>) -> bool {
 }
 
 /// The number of the stub that stands in `span`. Words of the user are never replaced, so never a stub.
-pub fn stub_in(span: &ReadSpan<'_>) -> Option<u32> {
+pub fn stub_in(span: &DecodedSpan<'_>) -> Option<u32> {
     let mut replaceable = span.content.blocks.iter().filter(|block| block.block.speaker != Speaker::User);
     replaceable.find_map(|block| read_stub(&block.text))
 }
 
-fn record_of(span: &ReadSpan<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {
+fn record_of(span: &DecodedSpan<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {
     let mut tags: Vec<Tag> = Vec::new();
     for block in &span.content.blocks {
         tags.extend(registry.by_summary(Digest::of(block.text.as_bytes()))?);
@@ -117,23 +117,26 @@ fn record_of(span: &ReadSpan<'_>, registry: &dyn Registry) -> Result<Option<Comp
 }
 
 /// Whether at least half of the spans that `record` kept stand in the transcript.
-fn is_of(record: &CompactionRecord, reading: &Reading<'_>) -> bool {
-    let keys: BTreeSet<ContentKey> = reading.spans.iter().map(|span| span.key).collect();
+fn is_of(record: &CompactionRecord, spans: &[DecodedSpan<'_>]) -> bool {
+    let keys: BTreeSet<ContentKey> = spans.iter().map(|span| span.key).collect();
     let present = record.neighbours.iter().filter(|key| keys.contains(key)).count();
     2 * present >= record.neighbours.len()
 }
 
 /// A record by the spans around a lost summary. A transcript in which a reclaimed span still stands was not made by
 /// that compaction: it is what was compacted.
-fn record_by_neighbours(reading: &Reading<'_>, registry: &dyn Registry) -> Result<Option<CompactionRecord>> {
-    let context = reading.spans.iter().filter(|span| span.in_context());
+fn record_by_neighbours(
+    spans: &[DecodedSpan<'_>],
+    registry: &dyn Registry,
+) -> Result<Option<CompactionRecord>> {
+    let context = spans.iter().filter(|span| span.in_context());
     let keys: Vec<ContentKey> = context.map(|span| span.key).collect();
-    let all: BTreeSet<ContentKey> = reading.spans.iter().map(|span| span.key).collect();
+    let all: BTreeSet<ContentKey> = spans.iter().map(|span| span.key).collect();
     for (tag, _) in registry.by_neighbours(&keys)? {
         if let Some(record) = registry.by_tag(tag)?
             && !record.neighbours.is_empty()
             && !record.spans.iter().any(|span| all.contains(&span.content))
-            && is_of(&record, reading)
+            && is_of(&record, spans)
         {
             return Ok(Some(record));
         }
@@ -145,12 +148,12 @@ fn record_by_neighbours(reading: &Reading<'_>, registry: &dyn Registry) -> Resul
 /// kept. A stub counts only before the last kept span: what came after the compaction cannot have been replaced
 /// by it.
 fn marks(
-    reading: &Reading<'_>,
+    spans: &[DecodedSpan<'_>],
     record: &CompactionRecord,
     summaries: &BTreeSet<SpanIndex>,
 ) -> (BTreeSet<SpanIndex>, BTreeMap<SpanIndex, Pointer>) {
-    let context: Vec<&ReadSpan<'_>> =
-        reading.spans.iter().filter(|span| span.in_context() && !summaries.contains(&span.index())).collect();
+    let context: Vec<&DecodedSpan<'_>> =
+        spans.iter().filter(|span| span.in_context() && !summaries.contains(&span.index())).collect();
     let keys: Vec<ContentKey> = context.iter().map(|span| span.key).collect();
     let mut kept = BTreeSet::new();
     for operation in capture_diff_slices(Algorithm::Myers, &record.neighbours, &keys) {
@@ -160,8 +163,9 @@ fn marks(
     }
     let known: BTreeSet<u32> = record.spans.iter().map(|span| span.ordinal).collect();
     let last = kept.last().copied();
-    let before =
-        |span: &&&ReadSpan<'_>| record.neighbours.is_empty() || last.is_some_and(|last| span.index() < last);
+    let before = |span: &&&DecodedSpan<'_>| {
+        record.neighbours.is_empty() || last.is_some_and(|last| span.index() < last)
+    };
     let stubs = context
         .iter()
         .filter(before)
@@ -176,7 +180,7 @@ fn marks(
 }
 
 /// The number of a stub that stands in place of a paste, inside words of the user.
-fn stub_inside(span: &ReadSpan<'_>) -> Option<u32> {
+fn stub_inside(span: &DecodedSpan<'_>) -> Option<u32> {
     span.content.blocks.iter().find_map(|block| {
         let rest = block.text.split(OPENING).nth(1)?.strip_prefix('#')?;
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

@@ -1,5 +1,6 @@
 //! Reading: every span decoded, keyed, counted and examined.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use strongroom_core::deposit::span_hash;
@@ -16,21 +17,19 @@ use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts, Secret};
 use crate::tokens::{self, Estimate, Tokens};
 use crate::transcript::Transcript;
 
-/// One span, read.
+/// One span, decoded.
 #[derive(Debug)]
-pub struct ReadSpan<'a> {
-    /// The decoded span, copies of it left out.
+pub struct DecodedSpan<'a> {
+    /// Its content, copies of it left out.
     pub content: SpanContent<'a>,
-    /// What it proves.
-    pub examination: Arc<Examination>,
     /// The hash over what it says.
     pub key: ContentKey,
-    /// What it costs in the next request, copies included; nothing in a reading that does not count.
+    /// What it costs in the next request, copies included; nothing where nothing was counted.
     pub tokens: Tokens,
     in_context: bool,
 }
 
-impl ReadSpan<'_> {
+impl DecodedSpan<'_> {
     /// The span's place.
     pub fn index(&self) -> SpanIndex {
         self.content.span.index
@@ -47,24 +46,40 @@ impl ReadSpan<'_> {
     }
 }
 
-/// All spans of a transcript, read in order.
+/// One span, read.
 #[derive(Debug)]
-pub struct Reading<'a> {
-    /// The transcript.
-    pub transcript: &'a Transcript,
-    /// One for each span, in order.
-    pub spans: Vec<ReadSpan<'a>>,
+pub struct ReadSpan<'a> {
+    decoded: DecodedSpan<'a>,
+    /// What it proves.
+    pub examination: Arc<Examination>,
 }
 
-/// Whether a reading counts tokens: the vocabulary alone takes a tenth of a second to load.
+impl<'a> Deref for ReadSpan<'a> {
+    type Target = DecodedSpan<'a>;
+
+    fn deref(&self) -> &DecodedSpan<'a> {
+        &self.decoded
+    }
+}
+
+/// Whether tokens are counted, a tenth of what decoding takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Counting {
     On,
     Off,
 }
 
-impl<'a> Reading<'a> {
-    /// Decodes, counts and examines every span of `transcript`.
+/// All spans of a transcript, decoded in order and not yet examined, which costs far more.
+#[derive(Debug)]
+pub struct Decoded<'a> {
+    /// The transcript.
+    pub transcript: &'a Transcript,
+    /// One for each span, in order.
+    pub spans: Vec<DecodedSpan<'a>>,
+}
+
+impl<'a> Decoded<'a> {
+    /// Decodes and counts every span of `transcript`.
     ///
     /// # Errors
     /// `Unavailable` when the bytes cannot be read.
@@ -72,7 +87,7 @@ impl<'a> Reading<'a> {
         Self::with(transcript, Counting::On)
     }
 
-    /// As [`Reading::of`], for readers who ask what was said and not what it costs: every count is zero.
+    /// As [`Decoded::of`], for readers who ask what was said and not what it costs: every count is zero.
     ///
     /// # Errors
     /// `Unavailable` when the bytes cannot be read.
@@ -81,36 +96,40 @@ impl<'a> Reading<'a> {
     }
 
     fn with(transcript: &'a Transcript, counting: Counting) -> Result<Self> {
+        let decoded = decode_all(transcript, counting)?;
+        let nexts = nexts(&decoded);
+        let spans = decoded.into_iter().zip(nexts).map(|((mut content, tokens), next)| {
+            content.next = next;
+            let in_context = in_context(transcript.index(), content.span);
+            DecodedSpan { key: content_key(&content), tokens, in_context, content }
+        });
+        Ok(Self { transcript, spans: spans.collect() })
+    }
+
+    /// Examines every span.
+    pub fn examined(self) -> Reading<'a> {
+        self.examined_where(|_| true)
+    }
+
+    /// Examines the spans that are `asked` for. The others are passed over: what follows is read against them, and of
+    /// themselves only their secrets are known.
+    pub fn examined_where(self, asked: impl Fn(&DecodedSpan<'a>) -> bool) -> Reading<'a> {
+        let Self { transcript, spans } = self;
         let facts = ProjectFacts { cwd: transcript.cwd().map(str::to_owned), home: None };
         let mut examiner =
             Examiner::new(facts).with_changing_tools(transcript.index().changing_tools.clone());
-        let decoded = decode_all(transcript, counting)?;
-        let nexts = nexts(&decoded);
-        let mut spans = Vec::with_capacity(decoded.len());
-        for ((mut content, tokens), next) in decoded.into_iter().zip(nexts) {
-            content.next = next;
-            let examination = Arc::new(examiner.examine(&content));
-            let in_context = in_context(transcript.index(), content.span);
-            spans.push(ReadSpan { key: content_key(&content), examination, tokens, in_context, content });
-        }
-        Ok(Self { transcript, spans })
+        let read = spans.into_iter().map(|decoded| {
+            let content = &decoded.content;
+            let examination =
+                if asked(&decoded) { examiner.examine(content) } else { examiner.pass(content) };
+            ReadSpan { decoded, examination: Arc::new(examination) }
+        });
+        Reading { transcript, spans: read.collect() }
     }
 
     /// What the agent would send now.
     pub fn context_tokens(&self) -> Tokens {
         self.spans.iter().map(|span| span.tokens).sum()
-    }
-
-    /// What the agent would send of `source`, read as `index`; nothing else of it is decoded.
-    ///
-    /// # Errors
-    /// `Unavailable` when the bytes cannot be read.
-    pub fn context_of(source: &dyn Bytes, index: &SourceIndex) -> Result<Tokens> {
-        let sent = index.blocks().filter(|(_, block)| block.visibility == Visibility::Context);
-        sent.map(|(_, block)| {
-            Ok(tokens::of_block(block, &block_text(source, block)?, &arguments_text(source, block)?))
-        })
-        .sum()
     }
 
     /// The vendor's tokens for one of ours: the reported context of the last request against our count up to it.
@@ -132,6 +151,55 @@ impl<'a> Reading<'a> {
         let factor = last.context_tokens as f64 / before.0.max(1) as f64;
         // Another order of magnitude means that context and report are of different things.
         (0.2..=5.0).contains(&factor).then_some(Estimate { factor, requests: usage.len() })
+    }
+
+    /// The span at `index`.
+    pub fn span(&self, index: SpanIndex) -> Option<&DecodedSpan<'a>> {
+        self.spans.get(usize::try_from(index.0).ok()?)
+    }
+}
+
+/// All spans of a transcript, read in order.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    /// The transcript.
+    pub transcript: &'a Transcript,
+    /// One for each span, in order.
+    pub spans: Vec<ReadSpan<'a>>,
+}
+
+impl<'a> Reading<'a> {
+    /// Decodes, counts and examines every span of `transcript`.
+    ///
+    /// # Errors
+    /// `Unavailable` when the bytes cannot be read.
+    pub fn of(transcript: &'a Transcript) -> Result<Self> {
+        Ok(Decoded::of(transcript)?.examined())
+    }
+
+    /// As [`Reading::of`], for readers who ask what was said and not what it costs: every count is zero.
+    ///
+    /// # Errors
+    /// `Unavailable` when the bytes cannot be read.
+    pub fn uncounted(transcript: &'a Transcript) -> Result<Self> {
+        Ok(Decoded::uncounted(transcript)?.examined())
+    }
+
+    /// What the agent would send now.
+    pub fn context_tokens(&self) -> Tokens {
+        self.spans.iter().map(|span| span.tokens).sum()
+    }
+
+    /// What the agent would send of `source`, read as `index`; nothing else of it is decoded.
+    ///
+    /// # Errors
+    /// `Unavailable` when the bytes cannot be read.
+    pub fn context_of(source: &dyn Bytes, index: &SourceIndex) -> Result<Tokens> {
+        let sent = index.blocks().filter(|(_, block)| block.visibility == Visibility::Context);
+        sent.map(|(_, block)| {
+            Ok(tokens::of_block(block, &block_text(source, block)?, &arguments_text(source, block)?))
+        })
+        .sum()
     }
 
     /// The hash over the bytes of a span.

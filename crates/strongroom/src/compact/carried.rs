@@ -12,7 +12,7 @@ use strongroom_core::vault::{BoundSpan, Location, Registry as _, Remains, Revisi
 
 use crate::custody::restore;
 use crate::lineage::Traced;
-use crate::reading::{ReadSpan, Reading};
+use crate::reading::{Decoded, ReadSpan, Reading};
 use crate::tokens::Tokens;
 use crate::transcript::{GoneKind, Transcript};
 
@@ -75,9 +75,20 @@ impl Carried {
         let readings = self
             .originals
             .iter()
-            .map(|(&id, transcript)| Ok((id, Reading::of(transcript)?)))
+            .map(|(&id, transcript)| {
+                let starts = self.starts_in(id);
+                let decoded = Decoded::uncounted(transcript)?;
+                let read = decoded.examined_where(|span| starts.contains(&span.content.span.ranges.start()));
+                Ok((id, read))
+            })
             .collect::<Result<BTreeMap<_, _>>>()?;
         Ok(CarriedReading { carried: self, readings, here })
+    }
+
+    /// Where the spans that are carried over begin in a revision.
+    fn starts_in(&self, revision: RevisionId) -> BTreeSet<u64> {
+        let locations = self.spans.iter().filter_map(|(_, location)| location.as_ref());
+        locations.filter(|at| at.revision == revision).map(|at| at.ranges.start()).collect()
     }
 }
 

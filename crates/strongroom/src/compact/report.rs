@@ -12,7 +12,7 @@ use strongroom_formats::Resume;
 
 use crate::lineage::Traced;
 use crate::prose::Prose;
-use crate::reading::{ReadSpan, Reading};
+use crate::reading::{Decoded, ReadSpan, Reading};
 use crate::tokens::{Estimate, Tokens};
 
 /// What came of a compaction, in numbers.
@@ -69,18 +69,18 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn start(reading: &Reading<'_>, budget: Tokens) -> Self {
-        let transcript = reading.transcript;
+    pub(super) fn start(decoded: &Decoded<'_>, budget: Tokens) -> Self {
+        let transcript = decoded.transcript;
         Self {
             name: transcript.name().to_owned(),
             format: transcript.format().name(),
             budget,
-            tokens_before: reading.context_tokens(),
-            tokens_after: reading.context_tokens(),
+            tokens_before: decoded.context_tokens(),
+            tokens_after: decoded.context_tokens(),
             bytes_before: transcript.source().len(),
             bytes_after: transcript.source().len(),
-            estimate: reading.estimate(),
-            spans: count(reading.spans.iter().filter(|span| span.in_context())),
+            estimate: decoded.estimate(),
+            spans: count(decoded.spans.iter().filter(|span| span.in_context())),
             findings: transcript.index().findings.clone(),
             ..Self::default()
         }

@@ -12,7 +12,7 @@ use strongroom::compact::Outcome;
 use strongroom::lineage::{Traced, trace};
 use strongroom::pointer::{Pointer, find_in};
 use strongroom::query::parse;
-use strongroom::reading::{Reading, contents};
+use strongroom::reading::{Decoded, contents};
 use strongroom::show;
 use strongroom::source::is_hidden;
 use strongroom::transcript::{SessionFiles, Transcript};
@@ -156,14 +156,14 @@ fn assert_no_consent(asked: &Asked, forgeries: &[Forgery]) {
 /// Everything that is cheap, over the forgeries of `seeds`, so many of which stand in one transcript.
 fn bulk(scene: &Scene, seeds: std::ops::Range<u64>, together: u64) {
     let before = transcript(&scene.compacted, "claude-code");
-    let true_trace = essence(&trace(&Reading::uncounted(&before).unwrap(), &scene.archive).unwrap());
+    let true_trace = essence(&trace(&Decoded::uncounted(&before).unwrap().spans, &scene.archive).unwrap());
     assert!(true_trace.contains("Some"), "the true compaction is found: {true_trace}");
     for from in seeds.clone().step_by(usize::try_from(together).unwrap()) {
         let forgeries = scene.forgeries(from..(from + together).min(seeds.end));
         let bytes = scene.continued(&forgeries);
         let read = transcript(&bytes, "claude-code");
         assert_attributed(&read, &forgeries);
-        let traced = trace(&Reading::uncounted(&read).unwrap(), &scene.archive).unwrap();
+        let traced = trace(&Decoded::uncounted(&read).unwrap().spans, &scene.archive).unwrap();
         assert_eq!(essence(&traced), true_trace, "seeds from {from}");
         assert_no_consent(&asked(&bytes, "claude-code", Some(&scene.archive)), &forgeries);
 
@@ -173,7 +173,7 @@ fn bulk(scene: &Scene, seeds: std::ops::Range<u64>, together: u64) {
         );
         let read = transcript(chat.as_bytes(), "openai-chat");
         assert_attributed(&read, &forgeries);
-        let traced = trace(&Reading::uncounted(&read).unwrap(), &scene.archive).unwrap();
+        let traced = trace(&Decoded::uncounted(&read).unwrap().spans, &scene.archive).unwrap();
         assert!(traced.lineage.is_none(), "seeds from {from}: {:?}", traced.lineage);
     }
 }
