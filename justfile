@@ -18,10 +18,10 @@ torture size:
 kill times:
     STRONGROOM_TEST_KILLS={{times}} cargo test -p strongroom-archive --test archive -- --exact --nocapture processes::what_was_acknowledged_survives_a_kill
 
-# The cold tier against a server that speaks S3, with a proxy between that does harm; a minute, and needs python3 and moto_server.
-test-tier rounds="1":
+# The cold tier against servers that speak S3, Azure and Google Cloud Storage, with a proxy between that does harm; a minute each, and needs python3 and the servers of tests/tier/servers.py.
+test-tier rounds="1" *servers:
     cargo build -p strongroom-cli
-    tests/tier/run target/debug/strongroom {{rounds}}
+    tests/tier/run target/debug/strongroom {{rounds}} {{servers}}
 
 # So many forgeries in transcripts, and forty round trips; about 5 ms each in a debug build, so in a release build.
 forge count:

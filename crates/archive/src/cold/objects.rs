@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, RetryConfig,
+    BackoffConfig, ClientConfigKey, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload,
+    RetryConfig,
 };
 use strongroom_core::digest::ArchiveId;
 use strongroom_core::error::{Error, Result};
@@ -216,11 +217,11 @@ fn on_runtime<T>(work: impl Future<Output = Reply<T>>) -> Reply<T> {
 
 /// The settings of one vendor, as its builder takes them; names that it does not know mean something to others.
 macro_rules! configured {
-    ($builder:ty, $address:expr, $settings:expr) => {
+    ($builder:expr, $address:expr, $settings:expr) => {
         $settings
             .iter()
             .filter_map(|(name, value)| Some((name.to_ascii_lowercase().parse().ok()?, value)))
-            .fold(<$builder>::new(), |builder, (key, value)| builder.with_config(key, value))
+            .fold($builder, |builder, (key, value)| builder.with_config(key, value))
             .with_url(&$address.bucket)
             .with_retry(retries())
             .with_http_connector(Connector)
@@ -235,9 +236,14 @@ fn store(address: &Address, settings: &[(String, String)]) -> object_store::Resu
             let store = LocalFileSystem::new_with_prefix(&address.bucket)?.with_fsync(true);
             Ok(Arc::new(store))
         }
-        Kind::S3 => configured!(AmazonS3Builder, address, settings),
-        Kind::Google => configured!(GoogleCloudStorageBuilder, address, settings),
-        Kind::Azure => configured!(MicrosoftAzureBuilder, address, settings),
+        Kind::S3 => configured!(AmazonS3Builder::new(), address, settings),
+        Kind::Google => {
+            // Its builder alone begins with keys that may travel without encryption.
+            let plain = GoogleConfigKey::Client(ClientConfigKey::AllowHttp);
+            let builder = GoogleCloudStorageBuilder::new().with_config(plain, "false");
+            configured!(builder, address, settings)
+        }
+        Kind::Azure => configured!(MicrosoftAzureBuilder::new(), address, settings),
     }
 }
 

@@ -41,11 +41,11 @@ fn run(store: &dyn ColdStore, url: &str, name: ObjectName) -> Result<()> {
         match reply {
             Ok(Put::Created) => winners.push(body),
             Ok(Put::Exists) => {}
-            Err(why) => return Err(unreachable(url, &why)),
+            Err(why) => return Err(unanswered(url, &why)),
         }
     }
     let late = (name, vec![RACERS; RACER_BYTES]);
-    let is_kept = only(store.create(&[late])).map_err(|why| unreachable(url, &why))? == Put::Exists;
+    let is_kept = only(store.create(&[late])).map_err(|why| unanswered(url, &why))? == Put::Exists;
     let found = only(store.get(&[name])).map_err(|why| unreachable(url, &why))?;
     match (winners.as_slice(), found) {
         (_, None) => Err(refused(url, "it does not have an object that it took")),
@@ -54,9 +54,16 @@ fn run(store: &dyn ColdStore, url: &str, name: ObjectName) -> Result<()> {
         ([], Some(found)) if is_kept && racers.iter().any(|(_, body)| *body == found) => Ok(()),
         (_, Some(_)) => Err(refused(
             url,
-            "it lets an object be written over, so that two writers could undo one another (it has to honour If-None-Match)",
+            "it lets an object be written over, so that two writers could undo one another (it has to honour If-None-Match, or x-goog-if-generation-match where it speaks as Google's)",
         )),
     }
+}
+
+/// An object could not be created: nobody is there, or somebody who speaks otherwise, and which it is nobody knows.
+fn unanswered(url: &str, why: &str) -> Error {
+    Error::unavailable(format!(
+        "{url} cannot be made a cold tier: it cannot be reached, or does not answer as a store of its kind does ({why}); see that it is there and may be written, then try again"
+    ))
 }
 
 fn refused(url: &str, why: &str) -> Error {

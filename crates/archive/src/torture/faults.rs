@@ -7,10 +7,10 @@ use strongroom_core::digest::PieceId;
 use strongroom_core::error::ErrorKind;
 use strongroom_core::vault::{Loaded, Piece, Retention, Vault as _};
 
-use super::Scratch;
 use super::power::{Tally, cut};
 use super::promises::Promises;
 use super::workload::{Act, run, text};
+use super::{Scratch, part};
 use crate::archive::{Archive, Mode};
 use crate::disk::simulated::{Bug, Dice, Disk, Failure, Plan, plant, seed_random};
 
@@ -158,13 +158,13 @@ fn ci() {
 #[test]
 #[ignore = "minutes; just torture hour"]
 fn hour() {
-    assert_sound(&torture(0..10, 1, &ACTS));
+    assert_sound(&torture(part(0..10), 1, &ACTS));
 }
 
 #[test]
 #[ignore = "an hour; just torture night"]
 fn night() {
-    assert_sound(&torture(0..100, 1, &ACTS));
+    assert_sound(&torture(part(0..100), 1, &ACTS));
 }
 
 /// Stores pieces while one bit of the log's page `at` arrives changed. Whether there was such a page, and the pieces

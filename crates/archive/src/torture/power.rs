@@ -6,9 +6,9 @@ use std::path::Path;
 
 use strongroom_core::vault::{Piece, Retention, Vault as _};
 
-use super::Scratch;
 use super::promises::{Note, Promises};
 use super::workload::{Act, Recording, chosen, run, secret};
+use super::{Scratch, part};
 use crate::archive::{Archive, Mode, Options};
 use crate::disk::simulated::{Bug, Dice, Disk, Image, Survivors, plant};
 
@@ -127,18 +127,6 @@ fn tell(seeds: Range<u64>, bug: Option<Bug>, tally: &Tally) {
         tally.at_risk,
         tally.broken.len()
     );
-}
-
-/// The seeds of this process: all of them, or with `STRONGROOM_TORTURE_PART=2/3` the second third, so that several
-/// processors share a long run.
-#[expect(clippy::disallowed_methods, reason = "how long a test runs changes no result")]
-fn part(seeds: Range<u64>) -> Range<u64> {
-    let Ok(part) = std::env::var("STRONGROOM_TORTURE_PART") else { return seeds };
-    let (own, all): (u64, u64) =
-        part.split_once('/').and_then(|(own, all)| Some((own.parse().ok()?, all.parse().ok()?))).unwrap();
-    assert!((1..=all).contains(&own), "there is no part {part}");
-    let count = seeds.end - seeds.start;
-    seeds.start + count * (own - 1) / all..seeds.start + count * own / all
 }
 
 #[track_caller]
