@@ -106,6 +106,9 @@ impl Archive {
         database::check_sqlite()?;
         let place = Place::new(dir);
         match (place.look()?, options.mode) {
+            (Presence::Present, Mode::CreateIfMissing | Mode::ReadWrite) if place.is_writable() => {
+                place.settle()?;
+            }
             (Presence::Present, _) => {}
             (Presence::Absent, Mode::CreateIfMissing) => create(&place, options.secret.as_ref())?,
             (Presence::Absent, Mode::ReadWrite | Mode::ReadOnly) => {

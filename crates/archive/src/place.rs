@@ -134,14 +134,10 @@ impl Place {
 
     /// Makes the directory, for its owner alone. Durable on return.
     pub(crate) fn make_dir(&self) -> Result<()> {
-        let missing: Vec<&Path> = self.dir.ancestors().take_while(|dir| !dir.exists()).collect();
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
         made.map_err(|error| self.failed("cannot make", error))?;
-        for parent in
-            missing.into_iter().filter_map(Path::parent).filter(|parent| !parent.as_os_str().is_empty())
-        {
-            flush_dir(parent).map_err(|error| self.failed("cannot flush what holds", error))?;
-        }
+        // Also of directories that are there: an earlier try may have failed between making one and flushing.
+        self.flush(self.dir.ancestors().skip(1))?;
         let is_empty = fs::read_dir(&self.dir).is_ok_and(|mut entries| entries.next().is_none());
         if is_empty {
             let private = fs::Permissions::from_mode(0o700);
@@ -169,6 +165,28 @@ impl Place {
             Ok(()) | Err(_) => {}
         }
         flush_dir(&self.dir).map_err(|error| self.failed("cannot flush", error))
+    }
+
+    /// Makes the names of an archive that is there durable, its own and its directory's: whoever made it may have been
+    /// stopped, or met a failing disk, before it came to that.
+    pub(crate) fn settle(&self) -> Result<()> {
+        self.flush(self.dir.ancestors().take(2))
+    }
+
+    fn flush<'d>(&self, dirs: impl Iterator<Item = &'d Path>) -> Result<()> {
+        // Directories that may not be read, and file systems on which names need no flush.
+        let cannot =
+            [io::ErrorKind::PermissionDenied, io::ErrorKind::InvalidInput, io::ErrorKind::Unsupported];
+        for dir in dirs {
+            let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+            match flush_dir(dir) {
+                Err(error) if !cannot.contains(&error.kind()) => {
+                    return Err(self.failed("cannot flush what holds", error));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// Clears away a draft that will not be published, with what `SQLite` left beside it.

@@ -134,6 +134,16 @@ fn a_new_archive_is_whole_or_not_there() {
 }
 
 #[test]
+fn an_archive_whose_making_failed_late_lasts_once_it_is_used() {
+    let mut toll = Toll::default();
+    for (at, seed) in (0..16).flat_map(|at| (0..3).map(move |seed| (at, seed))) {
+        let plan = Plan { at, failure: Failure::Io };
+        assert!(fail(seed, &[Act::Open, Act::Open, Act::Store], plan, &mut toll));
+    }
+    assert_eq!(toll.tally.broken, Vec::<String>::new());
+}
+
+#[test]
 fn a_new_archive_has_a_log_whatever_failed() {
     for at in 0..16 {
         let scratch = Scratch::new();
