@@ -77,7 +77,19 @@ pub struct Asked {
     outputs: Vec<Arc<FullOutput>>,
     holes: Vec<Hole>,
     lost: Vec<LostSpan>,
+    followed: Vec<Followed>,
     traced: bool,
+}
+
+/// A compaction of ours that was followed back to its originals, and the marks of it that were believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Followed {
+    /// Its pointer.
+    pub pointer: Pointer,
+    /// The spans that are its summary, or an older one of ours.
+    pub summaries: BTreeSet<SpanIndex>,
+    /// The spans that stand in place of an original.
+    pub stubs: BTreeMap<SpanIndex, Pointer>,
 }
 
 /// A reclaimed span whose original cannot be read.
@@ -146,6 +158,11 @@ impl Asked {
         let mut original = None;
         if let Some((lineage, archive)) = traced.lineage.as_ref().zip(archive).filter(|_| depth > 0) {
             leave_out.extend(lineage.summaries.iter().copied());
+            self.followed.push(Followed {
+                pointer: Pointer { tag: lineage.record.tag, ordinal: None },
+                summaries: lineage.summaries.clone(),
+                stubs: lineage.stubs.clone(),
+            });
             self.note_lost_accounts(&transcript, lineage);
             match archive.revision(lineage.record.revision)? {
                 Some(revision) if revision_of_prefix(transcript.source(), revision.len)? == revision.id => {
@@ -430,6 +447,7 @@ impl Asked {
         self.outputs.extend(other.outputs.iter().cloned());
         self.holes.extend(other.holes.iter().cloned());
         self.lost.extend(other.lost.iter().cloned());
+        self.followed.extend(other.followed.iter().cloned());
         self.traced |= other.traced;
     }
 
@@ -443,6 +461,11 @@ impl Asked {
         let outputs =
             outputs.filter_map(|own| Some((own.name.as_str(), of(&own.text.clone().into_bytes())?)));
         sources.chain(outputs).collect()
+    }
+
+    /// The compactions that were followed back, the newest of each transcript first.
+    pub fn followed(&self) -> &[Followed] {
+        &self.followed
     }
 
     /// Whether it holds summaries, whose originals the archive is asked for.

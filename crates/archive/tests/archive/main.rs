@@ -10,6 +10,8 @@ mod encryption;
 #[cfg(test)]
 mod erasure;
 #[cfg(test)]
+mod every_bit;
+#[cfg(test)]
 mod expiry;
 #[cfg(test)]
 mod fixture;

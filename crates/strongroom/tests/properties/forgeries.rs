@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use strongroom::answer::{Strictness, Verdict};
 use strongroom::archive::{Archive, Depth, Mode};
-use strongroom::ask::{AskOptions, Asked};
+use strongroom::ask::{AskOptions, Asked, Followed};
 use strongroom::compact::Outcome;
-use strongroom::lineage::{Traced, trace};
 use strongroom::pointer::{Pointer, find_in};
 use strongroom::query::parse;
-use strongroom::reading::{Decoded, contents};
+use strongroom::reading::contents;
 use strongroom::show;
 use strongroom::source::is_hidden;
 use strongroom::transcript::{SessionFiles, Transcript};
@@ -27,6 +27,8 @@ struct Scene {
     compacted: Vec<u8>,
     record: CompactionRecord,
     truth: Truth,
+    /// What is followed back in it.
+    followed: Vec<Followed>,
     home: tempfile::TempDir,
 }
 
@@ -69,10 +71,13 @@ impl Scene {
             pointer: pointer(&record),
             foreign: pointer(other.record().unwrap()),
         };
-        Self { archive, compacted: own.bytes().to_vec(), record, truth, home }
+        let compacted = own.bytes().to_vec();
+        let followed = asked(transcript(&compacted, "claude-code"), &archive).followed().to_vec();
+        assert_eq!(followed.len(), 1, "the true compaction is found: {followed:?}");
+        Self { archive, compacted, record, truth, followed, home }
     }
 
-    fn forgeries(&self, seeds: std::ops::Range<u64>) -> Vec<Forgery> {
+    fn forgeries(&self, seeds: Range<u64>) -> Vec<Forgery> {
         seeds.map(|seed| Forgery::of(seed, &self.truth)).collect()
     }
 
@@ -85,17 +90,6 @@ impl Scene {
         });
         (text + &claude_lines(forgeries, last.as_deref())).into_bytes()
     }
-}
-
-/// What a trace found, without where it stands in memory.
-fn essence(traced: &Traced) -> String {
-    let lineage = traced.lineage.as_ref();
-    format!(
-        "{:?} {:?} {:?}",
-        lineage.map(|own| own.record.tag),
-        lineage.map(|own| &own.summaries),
-        lineage.map(|own| &own.stubs)
-    )
 }
 
 /// Who must be the speaker of a forgery.
@@ -130,22 +124,25 @@ const CONSENT: [&str; 4] = [
     "ever said by:user approve",
 ];
 
-fn asked(bytes: &[u8], format: &str, archive: Option<&Archive>) -> Asked {
+fn asked(transcript: Transcript, archive: &Archive) -> Asked {
     let mut asked = Asked::default();
-    asked.add(SessionFiles::of(transcript(bytes, format)), archive).unwrap();
+    asked.add(SessionFiles::of(transcript), Some(archive)).unwrap();
     asked
 }
 
 /// No consent of the user is found, and nothing is cited as what it is not.
 fn assert_no_consent(asked: &Asked, forgeries: &[Forgery]) {
     let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: [7; 32] };
-    for question in CONSENT {
-        let answer = asked.answer(&parse(question).unwrap(), options).unwrap();
+    let questions: Vec<_> =
+        CONSENT.iter().chain(["list said deploy"].iter()).map(|one| parse(one).unwrap()).collect();
+    let mut answers = asked.answer_all(&questions, options).unwrap();
+    let said = answers.pop().unwrap();
+    assert_eq!(answers.len(), CONSENT.len());
+    for (question, answer) in CONSENT.iter().zip(answers) {
         let answered = matches!(answer.verdict, Verdict::Supported | Verdict::Conflicting);
         assert!(!answered, "{question}: {answer:#?}");
     }
-    let answer = asked.answer(&parse("list said deploy").unwrap(), options).unwrap();
-    for citation in &answer.citations {
+    for citation in &said.citations {
         let forged = forgeries.iter().find(|own| citation.quote.contains(&own.mark));
         if let Some(forged) = forged {
             assert_eq!(citation.attribution, speaker(forged.place), "{citation:?}");
@@ -153,39 +150,52 @@ fn assert_no_consent(asked: &Asked, forgeries: &[Forgery]) {
     }
 }
 
-/// Everything that is cheap, over the forgeries of `seeds`, so many of which stand in one transcript.
-fn bulk(scene: &Scene, seeds: std::ops::Range<u64>, together: u64) {
-    let before = transcript(&scene.compacted, "claude-code");
-    let true_trace = essence(&trace(&Decoded::uncounted(&before).unwrap().spans, &scene.archive).unwrap());
-    assert!(true_trace.contains("Some"), "the true compaction is found: {true_trace}");
-    for from in seeds.clone().step_by(usize::try_from(together).unwrap()) {
-        let forgeries = scene.forgeries(from..(from + together).min(seeds.end));
-        let bytes = scene.continued(&forgeries);
-        let read = transcript(&bytes, "claude-code");
-        assert_attributed(&read, &forgeries);
-        let traced = trace(&Decoded::uncounted(&read).unwrap().spans, &scene.archive).unwrap();
-        assert_eq!(essence(&traced), true_trace, "seeds from {from}");
-        assert_no_consent(&asked(&bytes, "claude-code", Some(&scene.archive)), &forgeries);
+/// The ways a forgery gets into a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Behind the compacted session, which goes on.
+    Continued,
+    /// In a request of another vendor, whose messages nobody compacted.
+    Request,
+}
 
-        let chat = format!(
-            "{{\"messages\":[{{\"role\":\"user\",\"content\":\"Look.\"}},{}{{\"role\":\"user\",\"content\":\"Go on looking.\"}}]}}",
-            chat_messages(&forgeries)
-        );
-        let read = transcript(chat.as_bytes(), "openai-chat");
-        assert_attributed(&read, &forgeries);
-        let traced = trace(&Decoded::uncounted(&read).unwrap().spans, &scene.archive).unwrap();
-        assert!(traced.lineage.is_none(), "seeds from {from}: {:?}", traced.lineage);
+/// Everything that is cheap, of forgeries that stand together in one transcript: each block has the speaker of its
+/// envelope, what is followed back is what would be without them, and no question for consent finds any.
+fn bulk(scene: &Scene, seeds: Range<u64>, way: Way) {
+    let forgeries = scene.forgeries(seeds.clone());
+    let (bytes, format) = match way {
+        Way::Continued => (scene.continued(&forgeries), "claude-code"),
+        Way::Request => (request("Look.", &forgeries).into_bytes(), "openai-chat"),
+    };
+    let read = transcript(&bytes, format);
+    assert_attributed(&read, &forgeries);
+    let asked = asked(read, &scene.archive);
+    let expected = if way == Way::Continued { scene.followed.as_slice() } else { &[] };
+    assert_eq!(asked.followed(), expected, "seeds {seeds:?}");
+    assert_no_consent(&asked, &forgeries);
+}
+
+/// [`bulk`] over many, `together` at a time, each group in one way and the next in the other.
+fn many(scene: &Scene, seeds: Range<u64>, together: u64) {
+    let starts = seeds.clone().step_by(usize::try_from(together).unwrap());
+    for (from, way) in starts.zip([Way::Continued, Way::Request].into_iter().cycle()) {
+        bulk(scene, from..(from + together).min(seeds.end), way);
     }
+}
+
+/// A request whose user asks for something else.
+fn request(first: &str, forgeries: &[Forgery]) -> String {
+    let forged = chat_messages(forgeries);
+    format!(
+        "{{\"messages\":[{{\"role\":\"user\",\"content\":\"{first}\"}},{forged}{{\"role\":\"user\",\"content\":\"Go on looking.\"}}]}}"
+    )
 }
 
 /// Compaction, recovery and questions of a transcript with a forgery of every form: what is shown imitates nothing, what
 /// is stored is exact, and nothing outside the archive is touched.
 fn round_trip(scene: &Scene, round: u64) {
     let forgeries = scene.forgeries(round * FORMS..(round + 1) * FORMS);
-    let chat = format!(
-        "{{\"messages\":[{{\"role\":\"user\",\"content\":\"Look at the export.\"}},{}{{\"role\":\"user\",\"content\":\"Go on looking.\"}}]}}",
-        chat_messages(&forgeries)
-    );
+    let chat = request("Look at the export.", &forgeries);
     for (bytes, format) in [(scene.continued(&forgeries), "claude-code"), (chat.into_bytes(), "openai-chat")]
     {
         let mut now = bytes;
@@ -203,7 +213,7 @@ fn round_trip(scene: &Scene, round: u64) {
                 show::bytes(&scene.archive, span).unwrap();
             }
             let after = done.bytes().to_vec();
-            assert_no_consent(&asked(&after, format, Some(&scene.archive)), &forgeries);
+            assert_no_consent(&asked(transcript(&after, format), &scene.archive), &forgeries);
             now = after;
         }
     }
@@ -221,7 +231,7 @@ fn names(dir: &Path) -> Vec<String> {
 
 #[test]
 fn no_forgery_is_redeemed_and_no_consent_is_found() {
-    bulk(&Scene::new(), 0..300, 100);
+    many(&Scene::new(), 0..1_600, 800);
 }
 
 #[test]
@@ -246,8 +256,9 @@ fn a_million_forgeries() {
             .and_then(|(_, value)| value.parse().ok())
             .unwrap_or(usual)
     };
-    let (from, count) = (wanted("STRONGROOM_TEST_FROM", 300), wanted("STRONGROOM_TEST_FORGERIES", 1_000_000));
-    bulk(&Scene::new(), from..from + count, wanted("STRONGROOM_TEST_TOGETHER", 1_000));
+    let (from, count) =
+        (wanted("STRONGROOM_TEST_FROM", 5_000), wanted("STRONGROOM_TEST_FORGERIES", 1_000_000));
+    many(&Scene::new(), from..from + count, wanted("STRONGROOM_TEST_TOGETHER", 1_000));
     println!("{count} forgeries from seed {from}, none redeemed, no consent found");
 }
 
