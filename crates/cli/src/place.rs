@@ -170,8 +170,11 @@ fn named(error: Error, dir: &Path) -> Error {
 
 /// `session.jsonl` becomes `session.compacted.jsonl`.
 pub(crate) fn compacted_name(input: &Path) -> PathBuf {
-    let stem = input.file_stem().unwrap_or_default().to_string_lossy();
-    let name = match input.extension() {
+    // The output is never packed.
+    let packed = input.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
+    let plain = if packed { input.with_extension("") } else { input.to_owned() };
+    let stem = plain.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match plain.extension() {
         Some(extension) => format!("{stem}.compacted.{}", extension.to_string_lossy()),
         None => format!("{stem}.compacted"),
     };
@@ -186,5 +189,6 @@ mod tests {
     fn the_output_stands_beside_the_input() {
         assert_eq!(compacted_name(Path::new("/a/s.jsonl")), Path::new("/a/s.compacted.jsonl"));
         assert_eq!(compacted_name(Path::new("s")), Path::new("s.compacted"));
+        assert_eq!(compacted_name(Path::new("/a/s.jsonl.zst")), Path::new("/a/s.compacted.jsonl"));
     }
 }

@@ -13,10 +13,17 @@ use strongroom_core::transcript::Bytes;
 /// A file that is read by range. It may grow while it is read; only what was there at opening is seen.
 #[derive(Debug)]
 pub struct FileBytes {
-    file: File,
+    held: Held,
     meta: Metadata,
     len: u64,
     path: PathBuf,
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum Held {
+    File(File),
+    Memory(Vec<u8>),
 }
 
 impl FileBytes {
@@ -33,7 +40,30 @@ impl FileBytes {
         if !meta.is_file() {
             return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
         }
-        Ok(Self { len: meta.len(), meta, file, path: path.to_owned() })
+        Ok(Self { len: meta.len(), meta, held: Held::File(file), path: path.to_owned() })
+    }
+
+    /// Opens a regular file for its [content](Self::content).
+    ///
+    /// # Errors
+    /// As [`FileBytes::open`] and [`FileBytes::content`].
+    pub fn open_content(path: &Path) -> Result<Self> {
+        Self::open(path)?.content()
+    }
+
+    /// What the file holds: of one that is packed (see [`strongroom_stores::packed`]) what is packed in it, in memory,
+    /// of any other its bytes. The [metadata](Self::metadata) stay those of the file.
+    ///
+    /// # Errors
+    /// `Unavailable` when it cannot be read, or what is packed is damaged or over a limit.
+    pub fn content(self) -> Result<Self> {
+        let unpacked = strongroom_stores::packed::unpacked(&self).map_err(|error| {
+            Error::new(error.kind(), format!("{}: {error}", self.path.display())).caused_by(error)
+        })?;
+        Ok(match unpacked {
+            Some(bytes) => Self { len: Bytes::len(&bytes), held: Held::Memory(bytes), ..self },
+            None => self,
+        })
     }
 
     /// What the system said of the file when it was opened. Another file may stand under its name by now.
@@ -54,11 +84,14 @@ impl Bytes for FileBytes {
                 self.path.display()
             )));
         }
+        let file = match &self.held {
+            Held::Memory(bytes) => return bytes.read(range),
+            Held::File(file) => file,
+        };
         let len = usize::try_from(range.len())
             .map_err(|error| Error::unavailable("range too large").caused_by(error))?;
         let mut bytes = vec![0; len];
-        self.file
-            .read_exact_at(&mut bytes, range.start())
+        file.read_exact_at(&mut bytes, range.start())
             .map_err(|error| io_error(&self.path, "read", error))?;
         Ok(Cow::Owned(bytes))
     }
@@ -132,7 +165,7 @@ pub fn open_below(root: &Path, relative: &str) -> Result<FileBytes> {
     if !meta.is_file() {
         return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
     }
-    Ok(FileBytes { len: meta.len(), meta, file, path })
+    Ok(FileBytes { len: meta.len(), meta, held: Held::File(file), path })
 }
 
 /// The names in the directory `relative` below `root`, sorted; empty when there is none.

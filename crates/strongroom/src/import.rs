@@ -83,8 +83,10 @@ pub fn import(
     for (path, len) in files {
         let mut left = len;
         let taken = import_file(archive, &path, options, &mut |bytes| {
-            left = left.saturating_sub(bytes);
-            progress(Progress::Bytes(bytes));
+            // What is packed in a file is more than the file.
+            let own = bytes.min(left);
+            left -= own;
+            progress(Progress::Bytes(own));
         });
         let taken = taken.unwrap_or_else(outcome);
         progress(Progress::Bytes(left));
@@ -108,8 +110,9 @@ pub fn import_sessions(
         let mut left = *len;
         let taken = import_session(archive, path, options, &mut |step| match step {
             Progress::Bytes(bytes) => {
-                left = left.saturating_sub(bytes);
-                progress(Progress::Bytes(bytes));
+                let own = bytes.min(left);
+                left -= own;
+                progress(Progress::Bytes(own));
             }
             Progress::File(file, _) if !told.insert(file.to_owned()) => {}
             step => progress(step),
@@ -283,12 +286,13 @@ fn import_file(
     options: ImportOptions<'_>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Taken> {
-    let source = FileBytes::open(path)?;
-    let facts = facts_of(source.metadata());
+    let plain = FileBytes::open(path)?;
+    let facts = facts_of(plain.metadata());
     if options.recheck == Recheck::Trust && archive.is_unchanged(&name_of(path), &facts)? {
         let erased = archive.is_erased(source_id(archive.id(), &name_of(path)))?;
         return Ok(if erased { Taken::PassedOver(ERASED.to_owned()) } else { Taken::Unchanged });
     }
+    let source = plain.content()?;
     let format = strongroom_formats::detect(&source)?.name();
     take_as(archive, &File { path, source, format }, options, progress)?;
     if options.policy.asks_for_class() {

@@ -38,12 +38,12 @@ impl std::fmt::Debug for Transcript {
 }
 
 impl Transcript {
-    /// Opens the file `path`; `format` overrides what its content says.
+    /// Opens the file `path`, or what is packed in it; `format` overrides what its content says.
     ///
     /// # Errors
     /// `NotFound`, `Unavailable`, or `InvalidInput` naming what was found instead of a transcript.
     pub fn open(path: &Path, format: Option<&str>) -> Result<Self> {
-        let file = FileBytes::open(path)?;
+        let file = FileBytes::open_content(path)?;
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let source: Box<dyn Bytes + Send + Sync> = if file.len() <= HELD_BYTES_MAX {
             Box::new(file.read(ByteRange::new(0, file.len()))?.into_owned())
@@ -55,12 +55,18 @@ impl Transcript {
         Ok(transcript)
     }
 
-    /// Reads a transcript from memory. `name` stands in messages and citations.
+    /// Reads a transcript from memory, where it may be packed. `name` stands in messages and citations.
     ///
     /// # Errors
-    /// `InvalidInput` naming what was found instead of a transcript.
+    /// `InvalidInput` naming what was found instead of a transcript, `Unavailable` when it is packed and damaged or over
+    /// a limit.
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>, format: Option<&str>) -> Result<Self> {
-        Self::read(name.into(), Box::new(bytes), format)
+        let name = name.into();
+        let bytes = match strongroom_stores::packed::unpacked(&bytes).map_err(|error| named(&name, error))? {
+            Some(unpacked) => unpacked,
+            None => bytes,
+        };
+        Self::read(name, Box::new(bytes), format)
     }
 
     /// Reads the present state of the conversation `name`. Its states are revisions of one source in custody, where
@@ -74,7 +80,7 @@ impl Transcript {
     }
 
     fn read(name: String, source: Box<dyn Bytes + Send + Sync>, format: Option<&str>) -> Result<Self> {
-        let named = |error: Error| Error::new(error.kind(), format!("{name}: {error}")).caused_by(error);
+        let named = |error| named(&name, error);
         let format = match format {
             Some(format) => named_format(format)?,
             None => strongroom_formats::detect(source.as_ref()).map_err(named)?,
@@ -148,11 +154,16 @@ impl Transcript {
 
 /// What the file `path` is, where it is a transcript of a format that is known and not read yet: `a pi session`.
 pub fn not_yet_read(path: &Path) -> Option<&'static str> {
-    let source = FileBytes::open(path).ok()?;
+    let source = FileBytes::open_content(path).ok()?;
     match strongroom_formats::look(&source).ok()? {
         strongroom_formats::Detected::NotYetRead(what) => Some(what),
         strongroom_formats::Detected::Read(_) => None,
     }
+}
+
+/// An error about the transcript `name`.
+fn named(name: &str, error: Error) -> Error {
+    Error::new(error.kind(), format!("{name}: {error}")).caused_by(error)
 }
 
 fn named_format(name: &str) -> Result<&'static dyn Format> {

@@ -116,13 +116,8 @@ const DOCUMENTS: &[Sign] = &[
     Sign { what: "an OpenTelemetry export", has: &[Path(&["resourceSpans"])] },
 ];
 
-const INSPECT_ARCHIVE: &str =
-    "an Inspect log in an archive (`inspect log dump` writes it as JSON, which is read)";
-
 /// Files that are no text: how they begin, and what stands near their beginning.
 const BINARIES: &[(&[u8], &[u8], &str)] = &[
-    (b"PK\x03\x04", b"_journal/", INSPECT_ARCHIVE),
-    (b"PK\x03\x04", b"header.json", INSPECT_ARCHIVE),
     (b"SQLite format 3\0", b"cursorDiskKV", "a Cursor database"),
     (b"SQLite format 3\0", b"blobs", "a Cursor chat database"),
     (b"SQLite format 3\0", b"transcript_events", "an OpenClaw database"),

@@ -180,7 +180,7 @@ fn main_ones(mut found: Vec<(Session, bool)>) -> Vec<Session> {
 
 /// `None` of what is no transcript.
 fn head_of_file(path: &Path) -> Option<Head> {
-    let source = FileBytes::open(path).ok()?;
+    let source = FileBytes::open_content(path).ok()?;
     let format = strongroom_formats::detect(&source).ok()?.name();
     let bytes = source.read(ByteRange::new(0, source.len().min(HEAD_BYTES))).ok()?.into_owned();
     Some(head(bytes, source.len(), format))

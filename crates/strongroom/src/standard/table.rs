@@ -45,7 +45,6 @@ const MAC: From = &[("HOME", "Library/Application Support")];
 const REMOTE: From = &[("HOME", ".vscode-server/data/User")];
 
 const EVENTS: &str = "one file for each event; a log of them, one on a line, is read";
-const ZSTD: &str = "compressed; unpack them with zstd -d first";
 const UNKNOWN: &str = "a format that is known and not read";
 
 /// All of them.
@@ -53,8 +52,8 @@ pub(super) const ROWS: &[Row] = &[
     Row { agent: "Claude Code", from: CLAUDE, form: "projects/**/*.jsonl", reads: As("claude-code") },
     Row { agent: "Codex", from: CODEX, form: "sessions/**/*.jsonl", reads: As("codex") },
     Row { agent: "Codex", from: CODEX, form: "archived_sessions/**/*.jsonl", reads: As("codex") },
-    Row { agent: "Codex", from: CODEX, form: "sessions/**/*.jsonl.zst", reads: No(ZSTD) },
-    Row { agent: "Codex", from: CODEX, form: "archived_sessions/**/*.jsonl.zst", reads: No(ZSTD) },
+    Row { agent: "Codex", from: CODEX, form: "sessions/**/*.jsonl.zst", reads: As("codex") },
+    Row { agent: "Codex", from: CODEX, form: "archived_sessions/**/*.jsonl.zst", reads: As("codex") },
     Row { agent: "Gemini CLI", from: GEMINI, form: "tmp/*/chats/**/*.json", reads: As("gemini-cli") },
     Row { agent: "Gemini CLI", from: GEMINI, form: "tmp/*/chats/**/*.jsonl", reads: As("gemini-cli") },
     Row { agent: "Gemini CLI", from: GEMINI, form: "tmp/*/checkpoints/*.json", reads: As("genai-contents") },
