@@ -101,7 +101,8 @@ impl fmt::Display for Speaker {
 /// Where the text of a JSON string, or plain text, stands in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TextRange {
-    /// The bytes of the text. For [`Encoding::Json`] they lie inside one string literal, without its quotes.
+    /// The bytes of the text. For [`Encoding::Json`] and [`Encoding::JsonInJson`] they lie inside
+    /// one string literal, without its quotes.
     pub range: ByteRange,
     /// How the bytes spell the text.
     pub encoding: Encoding,
@@ -114,6 +115,8 @@ pub enum Encoding {
     Plain,
     /// The inside of a JSON string literal, with escapes.
     Json,
+    /// The inside of a string literal of a JSON text that is itself spelled inside a JSON string literal.
+    JsonInJson,
 }
 
 /// A record of a source: one line, message or row.
@@ -257,6 +260,9 @@ pub enum Arguments {
     Json(ByteRange),
     /// A JSON text inside a string literal; the range is the inside of the literal.
     JsonInString(ByteRange),
+    /// A JSON text inside a string literal of a JSON text that is itself inside a string literal; the range is the
+    /// inside of the inner one.
+    JsonInJson(ByteRange),
     /// Free text inside a string literal; the range is the inside of the literal.
     Text(ByteRange),
     /// Free text of a file that is itself text.

@@ -21,6 +21,7 @@ pub fn text(source: &dyn Bytes, range: TextRange) -> Result<String> {
     Ok(match range.encoding {
         Encoding::Plain => json::decode_plain(&bytes).into_owned(),
         Encoding::Json => json::decode(&bytes).into_owned(),
+        Encoding::JsonInJson => json::decode(json::decode(&bytes).as_bytes()).into_owned(),
     })
 }
 
@@ -46,6 +47,7 @@ pub fn argument_range(
 ) -> Result<Option<ByteRange>> {
     let (Arguments::Json(range)
     | Arguments::JsonInString(range)
+    | Arguments::JsonInJson(range)
     | Arguments::Text(range)
     | Arguments::Plain(range)) = at
     else {
@@ -54,12 +56,8 @@ pub fn argument_range(
     let bytes = source.read(range)?;
     let inner = match at {
         Arguments::Json(_) => string_inside(&bytes, pointer, decoded),
-        Arguments::JsonInString(_) => {
-            let text = json::decode(&bytes);
-            string_inside(text.as_bytes(), pointer, decoded.clone())
-                .or_else(|| pointer.is_empty().then_some(decoded))
-                .map(|inner| json::raw_within(&bytes, inner))
-        }
+        Arguments::JsonInString(_) => in_spelled(&bytes, Encoding::Json, pointer, decoded),
+        Arguments::JsonInJson(_) => in_spelled(&bytes, Encoding::JsonInJson, pointer, decoded),
         Arguments::Text(_) | Arguments::Missing => Some(json::raw_within(&bytes, decoded)),
         Arguments::Plain(_) => Some(raw_of(&bytes, Encoding::Plain, decoded)),
     };
@@ -80,14 +78,15 @@ pub fn arguments(source: &dyn Bytes, at: Arguments) -> Result<ArgumentTree> {
             flatten(&bytes, Base::Source(range.start()))
                 .unwrap_or_else(|| malformed(json::decode_plain(&bytes), range))
         }
-        Arguments::JsonInString(range) => {
-            let bytes = source.read(range)?;
-            let text = json::decode(&bytes);
+        Arguments::JsonInString(range) | Arguments::JsonInJson(range) => {
+            let twice = matches!(at, Arguments::JsonInJson(_));
+            let encoding = if twice { Encoding::JsonInJson } else { Encoding::Json };
+            let text = text(source, TextRange { range, encoding })?;
             if text.trim().is_empty() {
                 return Ok(ArgumentTree::default());
             }
             flatten(text.as_bytes(), Base::Whole(range))
-                .unwrap_or_else(|| malformed(Cow::Borrowed(text.as_ref()), range))
+                .unwrap_or_else(|| malformed(Cow::Borrowed(text.as_str()), range))
         }
     })
 }
@@ -103,11 +102,28 @@ fn wide(offset: usize) -> u64 {
 fn raw_of(bytes: &[u8], encoding: Encoding, decoded: Range<usize>) -> Range<usize> {
     match encoding {
         Encoding::Json => json::raw_within(bytes, decoded),
+        Encoding::JsonInJson => {
+            json::raw_within(bytes, json::raw_within(json::decode(bytes).as_bytes(), decoded))
+        }
         Encoding::Plain => {
             let end = decoded.end.min(bytes.len());
             decoded.start.min(end)..end
         }
     }
+}
+
+/// The raw bytes of a part of the decoded string at `pointer` in the JSON text that `bytes` spell.
+fn in_spelled(
+    bytes: &[u8],
+    encoding: Encoding,
+    pointer: &str,
+    decoded: Range<usize>,
+) -> Option<Range<usize>> {
+    let once = json::decode(bytes);
+    let text = if encoding == Encoding::JsonInJson { json::decode(once.as_bytes()) } else { once };
+    let inner = string_inside(text.as_bytes(), pointer, decoded.clone())
+        .or_else(|| pointer.is_empty().then_some(decoded))?;
+    Some(raw_of(bytes, encoding, inner))
 }
 
 /// The raw bytes, in the JSON text `bytes`, of a part of the decoded string at `pointer`.
@@ -224,6 +240,21 @@ mod tests {
         assert_eq!(tree.string("/cmd"), Some("echo \"hi\" é"));
         let raw = argument_range(&source.to_vec(), at, "/cmd", 5..9).unwrap().unwrap();
         assert_eq!(raw.of(source).unwrap(), br#"\\\"hi\\\""#);
+    }
+
+    #[test]
+    fn a_json_text_in_two_strings_is_decoded_and_mapped_back() {
+        let source = br#"{\\\"cmd\\\": \\\"rm a\\\"}"#.to_vec();
+        let at = Arguments::JsonInJson(all(&source));
+        let tree = arguments(&source, at).unwrap();
+        assert_eq!(tree.string("/cmd"), Some("rm a"), "{tree:?}");
+        let raw = argument_range(&source, at, "/cmd", 3..4).unwrap().unwrap();
+        assert_eq!(raw.of(&source).unwrap(), b"a");
+        let said = br"one\\ntwo \\u00e9".to_vec();
+        let range = TextRange { range: all(&said), encoding: Encoding::JsonInJson };
+        assert_eq!(text(&said, range).unwrap(), "one\ntwo é");
+        let raw = raw_range(&said, range, 3..7).unwrap();
+        assert_eq!(raw.of(&said).unwrap(), br"\\ntwo");
     }
 
     #[test]

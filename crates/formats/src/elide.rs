@@ -248,7 +248,9 @@ impl<'v> Writer<'v> {
             Arguments::Json(range) if call.get("arguments").is_none() && is_shaped(call, range) => {
                 self.hollow(call.entries().map(|(_, value)| value).find(|value| value.range() == range));
             }
-            Arguments::Json(range) | Arguments::JsonInString(range) => self.patch.replace(range, "{}"),
+            Arguments::Json(range) | Arguments::JsonInString(range) | Arguments::JsonInJson(range) => {
+                self.patch.replace(range, "{}");
+            }
             Arguments::Text(range) => self.patch.replace(range, ""),
             Arguments::Plain(_) | Arguments::Missing => {}
         }

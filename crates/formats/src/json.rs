@@ -9,6 +9,7 @@ mod string;
 mod value;
 
 pub use scan::{DEPTH_MAX, Damage, Oddity, Reason, Tape, VALUES_MAX};
+pub(crate) use string::Offsets;
 pub use string::{decode, decode_plain, raw_within, write_escaped, write_string};
 pub use value::{Kind, Value};
 

@@ -24,6 +24,8 @@ mod masks;
 
 mod anthropic;
 
+mod nested;
+
 mod patch;
 
 mod declared;
@@ -77,6 +79,8 @@ mod atif;
 mod copilot_cli;
 
 mod opencode;
+
+mod otel;
 
 mod sections;
 

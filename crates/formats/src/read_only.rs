@@ -6,7 +6,7 @@ use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::format::{Edit, Format, Spliced};
 use crate::{
-    aider, atif, copilot_cli, inspect, mini_swe_agent, opencode, specstory, swe_agent, tau_bench, text,
+    aider, atif, copilot_cli, inspect, mini_swe_agent, opencode, otel, specstory, swe_agent, tau_bench, text,
 };
 
 /// A format that is never written back.
@@ -23,7 +23,7 @@ pub(crate) struct ReadOnly {
 }
 
 /// The formats.
-pub(crate) static READ_ONLY: [ReadOnly; 11] = [
+pub(crate) static READ_ONLY: [ReadOnly; 12] = [
     ReadOnly {
         name: "swe-agent",
         looks: "a SWE-agent trajectory",
@@ -71,6 +71,12 @@ pub(crate) static READ_ONLY: [ReadOnly; 11] = [
         looks: "an OpenCode export",
         why: "the agent keeps its sessions in a database, and an export under a known id would take the place of one there",
         read: opencode::index,
+    },
+    ReadOnly {
+        name: "otel",
+        looks: "an OpenTelemetry export",
+        why: "it is the record of a run, which is read by tools that watch it and by no agent",
+        read: otel::index,
     },
     ReadOnly {
         name: "aider",

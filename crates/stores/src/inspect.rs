@@ -76,7 +76,9 @@ impl Log {
                 return Err(Error::unavailable(format!("a zip archive of more than {MEMBERS_MAX} members")));
             }
         }
-        let Some(header) = HEADERS.into_iter().find(|name| members.contains_key(*name)) else { return Ok(None) };
+        let Some(header) = HEADERS.into_iter().find(|name| members.contains_key(*name)) else {
+            return Ok(None);
+        };
         let mut samples = BTreeSet::new();
         for name in members.keys().filter(|name| name.starts_with("samples/")) {
             let rank = rank(name).ok_or_else(|| {
@@ -90,7 +92,13 @@ impl Log {
     }
 
     /// Appends a member to `out`, which then holds at most `max` bytes.
-    fn unpack(&self, archive: &ZipSliceArchive<&[u8]>, name: &str, max: u64, out: &mut Vec<u8>) -> Result<()> {
+    fn unpack(
+        &self,
+        archive: &ZipSliceArchive<&[u8]>,
+        name: &str,
+        max: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let what = format!("the member {name:?} of a zip archive");
         let Some((place, method)) = self.members.get(name) else {
             return Err(Error::bug(format!("{what} is not there")));

@@ -31,14 +31,16 @@ pub fn unpacked(source: &dyn Bytes) -> Result<Option<Vec<u8>>> {
     let packing = BEGINNINGS.iter().find(|(begin, _)| head.starts_with(begin)).map(|(_, packing)| *packing);
     let Some(packing) = packing else { return Ok(None) };
     if source.len() > UNPACKED_BYTES_MAX {
-        let message = format!("a packed file of {} bytes is over the limit of {UNPACKED_BYTES_MAX}", source.len());
+        let message =
+            format!("a packed file of {} bytes is over the limit of {UNPACKED_BYTES_MAX}", source.len());
         return Err(Error::unavailable(message));
     }
     let bytes = source.read(ByteRange::new(0, source.len()))?;
     let mut out = Vec::new();
     match packing {
         Packing::Zstd => {
-            let damaged = |error| Error::unavailable("a zstd-compressed file cannot be unpacked").caused_by(error);
+            let damaged =
+                |error| Error::unavailable("a zstd-compressed file cannot be unpacked").caused_by(error);
             let reader = zstd::stream::read::Decoder::with_buffer(bytes.as_ref()).map_err(damaged)?;
             bounded::append(reader, UNPACKED_BYTES_MAX, "a zstd-compressed file", &mut out)?;
         }
@@ -69,7 +71,8 @@ mod tests {
             let packed = match method {
                 CompressionMethod::ZSTD => zstd::bulk::compress(text.as_bytes(), 3).unwrap(),
                 CompressionMethod::DEFLATE => {
-                    let mut writer = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+                    let mut writer =
+                        flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
                     writer.write_all(text.as_bytes()).unwrap();
                     writer.finish().unwrap()
                 }

@@ -91,8 +91,7 @@ impl Bytes for FileBytes {
         let len = usize::try_from(range.len())
             .map_err(|error| Error::unavailable("range too large").caused_by(error))?;
         let mut bytes = vec![0; len];
-        file.read_exact_at(&mut bytes, range.start())
-            .map_err(|error| io_error(&self.path, "read", error))?;
+        file.read_exact_at(&mut bytes, range.start()).map_err(|error| io_error(&self.path, "read", error))?;
         Ok(Cow::Owned(bytes))
     }
 }

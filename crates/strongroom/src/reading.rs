@@ -333,6 +333,7 @@ fn arguments_text(source: &dyn Bytes, block: &Block) -> Result<String> {
     let (range, encoding) = match call.arguments {
         Arguments::Json(range) | Arguments::Plain(range) => (range, Encoding::Plain),
         Arguments::JsonInString(range) | Arguments::Text(range) => (range, Encoding::Json),
+        Arguments::JsonInJson(range) => (range, Encoding::JsonInJson),
         Arguments::Missing => return Ok(String::new()),
     };
     strongroom_formats::text(source, TextRange { range, encoding })

@@ -64,6 +64,8 @@ pub enum Spelling {
     Json,
     /// A JSON text inside a JSON string: the text is the decoded string.
     JsonInString,
+    /// A JSON text inside a string of a JSON text inside a string: the text is the decoded string.
+    JsonInJson,
     /// Free text inside a JSON string: the text is the decoded string.
     Text,
     /// Free text of a file that is itself text: the text is the bytes.
@@ -78,6 +80,7 @@ impl Spelling {
         match self {
             Self::Json => "json",
             Self::JsonInString => "json-in-string",
+            Self::JsonInJson => "json-in-json",
             Self::Text => "text",
             Self::Plain => "plain",
             Self::Missing => "missing",
@@ -88,6 +91,7 @@ impl Spelling {
         match self {
             Self::Json | Self::Plain | Self::Missing => Encoding::Plain,
             Self::JsonInString | Self::Text => Encoding::Json,
+            Self::JsonInJson => Encoding::JsonInJson,
         }
     }
 }
@@ -185,6 +189,7 @@ impl Reader<'_, '_> {
         let (range, spelling) = match found.arguments {
             Arguments::Json(range) => (Some(range), Spelling::Json),
             Arguments::JsonInString(range) => (Some(range), Spelling::JsonInString),
+            Arguments::JsonInJson(range) => (Some(range), Spelling::JsonInJson),
             Arguments::Text(range) => (Some(range), Spelling::Text),
             Arguments::Plain(range) => (Some(range), Spelling::Plain),
             Arguments::Missing => (None, Spelling::Missing),

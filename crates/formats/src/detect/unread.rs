@@ -48,7 +48,7 @@ const LINES: &[Sign] = &[
     Sign { what: "a Kiro session", has: &[Path(&["kind"]), Text(&["version"], &["v1"])] },
     Sign { what: "a JSON-RPC log", has: &[Path(&["jsonrpc"])] },
     Sign { what: "a recording of model responses", has: &[Path(&["method"]), Path(&["response"])] },
-    Sign { what: "an OpenTelemetry log", has: &[Path(&["resourceSpans"])] },
+    Sign { what: "an OpenTelemetry export", has: &[Path(&["resourceSpans"])] },
     Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "RUN_STARTED")] },
     Sign { what: "a Cursor transcript", has: &[Path(&["role"]), Path(&["message", "content"])] },
     Sign { what: "a list of few-shot dialogues", has: &[Path(&["messages_display"])] },

@@ -116,6 +116,48 @@ pub fn raw_within(raw: &[u8], decoded: Range<usize>) -> Range<usize> {
     start.unwrap_or(raw.len())..raw.len()
 }
 
+/// Where the bytes of a decoded string stand in the inside of its literal: for many look-ups in one string.
+#[derive(Debug)]
+pub(crate) struct Offsets {
+    /// For each run: where it begins decoded and raw, and whether its bytes stand at the same distance.
+    runs: Vec<(usize, usize, bool)>,
+    end: usize,
+}
+
+impl Offsets {
+    /// The decoded string and its offsets.
+    pub(crate) fn of(raw: &[u8]) -> (String, Self) {
+        let mut text = String::with_capacity(raw.len());
+        let mut runs = Vec::new();
+        for unit in (Units { raw, at: 0 }) {
+            runs.push((text.len(), unit.raw.start, unit.verbatim));
+            text.push_str(&unit.decoded);
+        }
+        (text, Self { runs, end: raw.len() })
+    }
+
+    /// Where the raw bytes of the decoded offset `at` begin; inside of an escape, where the escape begins.
+    pub(crate) fn raw(&self, at: usize) -> usize {
+        let next = self.runs.partition_point(|(decoded, _, _)| *decoded <= at);
+        let Some((decoded, raw, verbatim)) = next.checked_sub(1).and_then(|run| self.runs.get(run)) else {
+            return 0;
+        };
+        let end = self.runs.get(next).map_or(self.end, |(_, raw, _)| *raw);
+        let inside = if *verbatim { at - decoded } else { 0 };
+        (raw + inside).min(end)
+    }
+
+    /// Where the raw bytes of what is decoded before `at` end.
+    pub(crate) fn raw_end(&self, at: usize) -> usize {
+        let next = self.runs.partition_point(|(decoded, _, _)| *decoded < at);
+        let Some((decoded, raw, verbatim)) = next.checked_sub(1).and_then(|run| self.runs.get(run)) else {
+            return 0;
+        };
+        let end = self.runs.get(next).map_or(self.end, |(_, raw, _)| *raw);
+        if *verbatim { (raw + (at - decoded)).min(end) } else { end }
+    }
+}
+
 /// Appends `text` as the inside of a string literal.
 pub fn write_escaped(out: &mut Vec<u8>, text: &str) {
     for &byte in text.as_bytes() {

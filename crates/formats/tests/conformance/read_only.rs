@@ -22,6 +22,7 @@ const EXAMPLES: &[(&str, &[u8])] = &[
     ("atif", include_bytes!("../../../../examples/read-only/atif.json")),
     ("copilot-cli", include_bytes!("../../../../examples/read-only/copilot-cli.jsonl")),
     ("opencode", include_bytes!("../../../../examples/read-only/opencode.json")),
+    ("otel", include_bytes!("../../../../examples/read-only/otel.jsonl")),
     ("aider", include_bytes!("../../../../examples/read-only/aider.txt")),
     ("specstory", include_bytes!("../../../../examples/read-only/specstory.txt")),
     ("text", include_bytes!("../../../../examples/read-only/steps.txt")),
@@ -360,6 +361,67 @@ fn copilot_events_tell_each_call_once_and_how_it_ended() {
 }
 
 #[test]
+fn spans_tell_a_growing_conversation_once_and_each_call_as_it_ended() {
+    let (bytes, index) = read("otel");
+    assert_eq!(
+        runs(&bytes, &index),
+        [
+            " bash String(\"rm -f /var/lamp.log\") -> Returned None None",
+            " bash String(\"sleep 900\") -> TimedOut None Some(true)",
+        ]
+    );
+    let once: Vec<(Speaker, String)> = said(&bytes, &index)
+        .into_iter()
+        .zip(index.blocks())
+        .filter(|(_, (_, block))| block.copy_of.is_none() && matches!(block.kind, BlockKind::Text))
+        .map(|(said, _)| said)
+        .collect();
+    let expected = [
+        (Speaker::Operator, "You keep the lamp."),
+        (Speaker::User, "Remove the lamp's log.\nNever touch \"/srv\"."),
+        (Speaker::Assistant, "The log is gone."),
+        (Speaker::User, "Thanks."),
+        (Speaker::Assistant, "You are welcome."),
+    ];
+    assert_eq!(once, expected.map(|(who, words)| (who, words.to_owned())));
+    let results = results(&index);
+    assert_eq!(results.iter().filter(|facts| facts.call_id.as_deref() == Some("c1")).count(), 4);
+    assert!(index.records.iter().all(|record| record.session.as_deref() == Some("lamp-1")));
+    // Another run that begins with the same words is another conversation.
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap();
+    let again = String::from_utf8(line.to_vec()).unwrap().replace("00000000000000a1", "00000000000000ff");
+    let mut twice = bytes.clone();
+    twice.extend_from_slice(again.as_bytes());
+    let index = by_name("otel").unwrap().index(&twice).unwrap();
+    let last = index.records.last().unwrap();
+    let copies: Vec<bool> = last.blocks.iter().map(|block| block.copy_of.is_some()).collect();
+    assert_eq!(
+        copies,
+        [true, false, false],
+        "the instructions are told again, the prompt and the call are new"
+    );
+}
+
+#[test]
+fn an_export_is_read_alike_as_lines_and_as_a_document() {
+    let (bytes, lines) = read("otel");
+    let requests: Vec<&str> = std::str::from_utf8(&bytes).unwrap().lines().collect();
+    let inner = |line: &str| line[r#"{"resourceSpans": ["#.len()..line.len() - 2].to_owned();
+    let all: Vec<String> = requests.iter().map(|line| inner(line)).collect();
+    let document = format!("{{\n \"resourceSpans\": [\n{}\n]}}", all.join(",\n")).into_bytes();
+    assert_eq!(detect(&document).unwrap().name(), "otel");
+    let index = by_name("otel").unwrap().index(&document).unwrap();
+    assert_eq!(said(&document, &index), said(&bytes, &lines));
+    let copies = |index: &SourceIndex| -> Vec<Option<strongroom_core::transcript::BlockRef>> {
+        index.blocks().map(|(_, block)| block.copy_of).collect()
+    };
+    let spans =
+        |index: &SourceIndex| index.records.iter().filter(|record| record.label.starts_with("span/")).count();
+    assert_eq!((copies(&index).len(), spans(&index)), (copies(&lines).len(), spans(&lines)));
+    assert_eq!(runs(&document, &index), runs(&bytes, &lines));
+}
+
+#[test]
 fn an_aider_history_names_nobody_behind_what_a_command_printed() {
     let (bytes, index) = read("aider");
     assert_eq!(
@@ -491,6 +553,7 @@ fn forged_roles_in_results_change_nobody_s_words() {
         ("inspect", "broken filament"),
         ("atif", "40% used"),
         ("copilot-cli", "rm -rf build"),
+        ("otel", "no answer in 60 s"),
     ] {
         let (bytes, before) = read(name);
         let source = String::from_utf8(bytes).unwrap();

@@ -1,0 +1,288 @@
+//! What is told again: a conversation grows from span to span, and each span repeats it from the beginning.
+//!
+//! A span goes on with an earlier one when its input begins with all that the earlier one had as input and output.
+//! Those messages are renditions of the earlier ones; the rest of its input is new. A span that goes on with none begins
+//! a conversation, though it may say the same words. Calls and results are known by their ids besides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sha2::{Digest as _, Sha256};
+use strongroom_core::error::Result;
+use strongroom_core::transcript::{BlockKind, BlockRef, Bytes, Record, Visibility};
+
+/// A hash of what a message says.
+type Print = [u8; 32];
+
+/// What a span tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// What the model was given.
+    Input,
+    /// What it gave back.
+    Output,
+    /// A call that was run, and what it returned.
+    Run,
+    /// What an agent above was given and gave back: the spans below tell it, too.
+    Above,
+}
+
+/// A message of a span: a number of its blocks.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) told: Told,
+    /// What it says, spelled in one way.
+    pub(super) says: String,
+    /// Whether it belongs to the instructions, which do not grow.
+    pub(super) instructs: bool,
+    /// The first of its blocks, and how many there are.
+    pub(super) from: usize,
+    pub(super) blocks: usize,
+}
+
+/// The messages of a span, what the model gave back last.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    /// Where the record begins.
+    pub(super) at: u64,
+    pub(super) span: Option<String>,
+    pub(super) trace: Option<String>,
+    pub(super) conversation: Option<String>,
+    pub(super) messages: Vec<Message>,
+}
+
+/// All that was told.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    pub(super) exchanges: Vec<Exchange>,
+}
+
+impl History {
+    /// Marks in `records`, which hold the exchanges, what is told again.
+    ///
+    /// # Errors
+    /// As [`Bytes::read`].
+    pub(super) fn mark(&self, source: &dyn Bytes, records: &mut [Record]) -> Result<()> {
+        let mut traces: BTreeMap<&str, &str> = BTreeMap::new();
+        for exchange in &self.exchanges {
+            if let (Some(trace), Some(conversation)) = (&exchange.trace, &exchange.conversation) {
+                traces.entry(trace).or_insert(conversation);
+            }
+        }
+        let places: BTreeMap<u64, usize> =
+            records.iter().enumerate().map(|(at, record)| (record.range.start(), at)).collect();
+        let mut known = Known::default();
+        for exchange in &self.exchanges {
+            let Some(at) = places.get(&exchange.at).copied() else { continue };
+            let by_trace = || exchange.trace.as_deref().and_then(|trace| traces.get(trace).copied());
+            let scope = exchange.conversation.as_deref().or_else(by_trace).unwrap_or_default();
+            let copies = known.exchange(exchange, scope, Read { source, records }, at)?;
+            let Some(record) = records.get_mut(at) else { continue };
+            for (block, original) in copies {
+                if let Some(block) = record.blocks.get_mut(block) {
+                    block.copy_of = Some(original);
+                    block.visibility = Visibility::Aside;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A block of the record at hand, and the earlier one that it is a rendition of.
+type Copies = Vec<(usize, BlockRef)>;
+
+/// What was read.
+#[derive(Clone, Copy)]
+struct Read<'a> {
+    source: &'a dyn Bytes,
+    records: &'a [Record],
+}
+
+impl Read<'_> {
+    /// The text of a block.
+    fn says(self, at: BlockRef) -> Result<String> {
+        let record = usize::try_from(at.record).ok().and_then(|at| self.records.get(at));
+        let block = record.and_then(|record| record.blocks.get(usize::try_from(at.block).ok()?));
+        let mut text = String::new();
+        for part in block.into_iter().flat_map(|block| &block.text) {
+            text.push_str(&crate::content::text(self.source, *part)?);
+        }
+        Ok(text)
+    }
+}
+
+/// What the spans so far have told.
+#[derive(Default)]
+struct Known {
+    /// Messages by what was said up to them.
+    chains: BTreeMap<Print, Vec<BlockRef>>,
+    /// Up to where an earlier span had come.
+    ends: BTreeSet<Print>,
+    /// Messages by what they say, in a trace.
+    said: BTreeMap<Print, Vec<BlockRef>>,
+    /// Spans that were exported.
+    spans: BTreeMap<String, Vec<BlockRef>>,
+    /// Calls by scope and id: the first rendition, and whether a model's output and a run have told it.
+    calls: BTreeMap<(String, String), (BlockRef, bool, bool)>,
+    /// Results by scope and id.
+    results: BTreeMap<(String, String), BlockRef>,
+}
+
+impl Known {
+    fn exchange(&mut self, exchange: &Exchange, scope: &str, read: Read<'_>, at: usize) -> Result<Copies> {
+        let Some(record) = read.records.get(at) else { return Ok(Vec::new()) };
+        let own = |block: usize| BlockRef { record: narrow(at), block: narrow(block) };
+        if let Some(first) = exchange.span.as_ref().and_then(|span| self.spans.get(span))
+            && first.len() == record.blocks.len()
+        {
+            return Ok(first.iter().copied().enumerate().collect());
+        }
+        let mut copies: BTreeMap<usize, BlockRef> = self.told_again(exchange, scope, &own);
+        for (block, part) in record.blocks.iter().enumerate() {
+            if copies.contains_key(&block) {
+                continue;
+            }
+            let told = told(exchange, block);
+            let original = match &part.kind {
+                BlockKind::Call(call) => {
+                    call.id.as_ref().and_then(|id| self.call(scope, id, told, own(block)))
+                }
+                BlockKind::Result(result) => match &result.call_id {
+                    Some(id) => self.result((scope, id), own(block), read)?,
+                    None => None,
+                },
+                _ => None,
+            };
+            copies.extend(original.map(|original| (block, original)));
+        }
+        self.note(exchange, scope, &own, &copies);
+        let refs = (0..record.blocks.len()).map(|block| copies.get(&block).copied().unwrap_or(own(block)));
+        if let Some(span) = &exchange.span {
+            self.spans.insert(span.clone(), refs.collect());
+        }
+        Ok(copies.into_iter().collect())
+    }
+
+    /// The renditions among the messages of an exchange.
+    fn told_again(
+        &self,
+        exchange: &Exchange,
+        scope: &str,
+        own: &dyn Fn(usize) -> BlockRef,
+    ) -> BTreeMap<usize, BlockRef> {
+        let mut copies = BTreeMap::new();
+        let mut copy = |from: usize, originals: Option<&Vec<BlockRef>>| {
+            for (block, original) in originals.into_iter().flatten().enumerate() {
+                if *original != own(from + block) {
+                    copies.insert(from + block, *original);
+                }
+            }
+        };
+        let mut grown: Vec<(usize, Print)> = Vec::new();
+        let mut chain = begin(scope);
+        let trace = exchange.trace.as_deref().unwrap_or_default();
+        for message in &exchange.messages {
+            let from = message.from;
+            match message.told {
+                Told::Above => copy(from, self.said.get(&print(&begin(trace), &message.says))),
+                Told::Input if message.instructs => {
+                    copy(from, self.said.get(&print(&begin(scope), &message.says)));
+                }
+                Told::Input => {
+                    chain = print(&chain, &message.says);
+                    grown.push((from, chain));
+                }
+                Told::Output | Told::Run => {}
+            }
+        }
+        let end = grown.iter().rposition(|(_, chain)| self.ends.contains(chain)).map_or(0, |at| at + 1);
+        for (from, chain) in grown.iter().take(end) {
+            copy(*from, self.chains.get(chain));
+        }
+        copies
+    }
+
+    /// Notes what an exchange has told.
+    fn note(
+        &mut self,
+        exchange: &Exchange,
+        scope: &str,
+        own: &dyn Fn(usize) -> BlockRef,
+        copies: &BTreeMap<usize, BlockRef>,
+    ) {
+        let mut chain = begin(scope);
+        let trace = exchange.trace.as_deref().unwrap_or_default();
+        let mut answered = false;
+        for message in &exchange.messages {
+            let blocks = message.from..message.from + message.blocks;
+            let refs: Vec<BlockRef> =
+                blocks.map(|block| copies.get(&block).copied().unwrap_or_else(|| own(block))).collect();
+            if message.told != Told::Run {
+                self.said.entry(print(&begin(trace), &message.says)).or_insert_with(|| refs.clone());
+            }
+            if message.instructs {
+                self.said.entry(print(&begin(scope), &message.says)).or_insert(refs);
+            } else if matches!(message.told, Told::Input | Told::Output) {
+                chain = print(&chain, &message.says);
+                answered |= message.told == Told::Output;
+                self.chains.insert(chain, refs);
+            }
+        }
+        if answered {
+            self.ends.insert(chain);
+        }
+    }
+
+    /// The earlier rendition of a call: a model gives each out once, it is run once, and told again as input.
+    fn call(&mut self, scope: &str, id: &str, told: Told, own: BlockRef) -> Option<BlockRef> {
+        let key = (scope.to_owned(), id.to_owned());
+        if let Some((first, given, run)) = self.calls.get_mut(&key) {
+            let again = match told {
+                Told::Output => *given,
+                Told::Run => *run,
+                Told::Input | Told::Above => false,
+            };
+            if !again {
+                *given |= told == Told::Output;
+                *run |= told == Told::Run;
+                return Some(*first);
+            }
+        }
+        self.results.remove(&key);
+        self.calls.insert(key, (own, told == Told::Output, told == Told::Run));
+        None
+    }
+
+    /// The earlier rendition of a result, where it says the same.
+    fn result(
+        &mut self,
+        (scope, id): (&str, &str),
+        own: BlockRef,
+        read: Read<'_>,
+    ) -> Result<Option<BlockRef>> {
+        let key = (scope.to_owned(), id.to_owned());
+        let Some(first) = self.results.get(&key).copied() else {
+            self.results.insert(key, own);
+            return Ok(None);
+        };
+        Ok((read.says(first)? == read.says(own)?).then_some(first))
+    }
+}
+
+/// What the message tells to which a block belongs.
+fn told(exchange: &Exchange, block: usize) -> Told {
+    let own = |message: &&Message| (message.from..message.from + message.blocks).contains(&block);
+    exchange.messages.iter().find(own).map_or(Told::Above, |message| message.told)
+}
+
+fn begin(scope: &str) -> Print {
+    Sha256::digest(scope.as_bytes()).into()
+}
+
+fn print(before: &Print, says: &str) -> Print {
+    Sha256::new().chain_update(before).chain_update(says.as_bytes()).finalize().into()
+}
+
+fn narrow(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
