@@ -406,7 +406,10 @@ fn spans_tell_a_growing_conversation_once_and_each_call_as_it_ended() {
 fn an_export_is_read_alike_as_lines_and_as_a_document() {
     let (bytes, lines) = read("otel");
     let requests: Vec<&str> = std::str::from_utf8(&bytes).unwrap().lines().collect();
-    let inner = |line: &str| line[r#"{"resourceSpans": ["#.len()..line.len() - 2].to_owned();
+    let inner = |line: &str| {
+        let line = line.strip_prefix(r#"{"resourceSpans": ["#).unwrap();
+        line.strip_suffix("]}").unwrap().to_owned()
+    };
     let all: Vec<String> = requests.iter().map(|line| inner(line)).collect();
     let document = format!("{{\n \"resourceSpans\": [\n{}\n]}}", all.join(",\n")).into_bytes();
     assert_eq!(detect(&document).unwrap().name(), "otel");
