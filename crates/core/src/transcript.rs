@@ -117,6 +117,9 @@ pub enum Encoding {
     Json,
     /// The inside of a string literal of a JSON text that is itself spelled inside a JSON string literal.
     JsonInJson,
+    /// Lines of JSON, of which each has a piece of the text as a string at this path of keys; a line without one holds
+    /// none, and what stands before a line's first brace is passed over.
+    Pieces(&'static [&'static str]),
 }
 
 /// A record of a source: one line, message or row.
@@ -263,6 +266,8 @@ pub enum Arguments {
     /// A JSON text inside a string literal of a JSON text that is itself inside a string literal; the range is the
     /// inside of the inner one.
     JsonInJson(ByteRange),
+    /// A JSON text in pieces, as of [`Encoding::Pieces`].
+    Pieces(ByteRange, &'static [&'static str]),
     /// Free text inside a string literal; the range is the inside of the literal.
     Text(ByteRange),
     /// Free text of a file that is itself text.

@@ -22,6 +22,10 @@ pub fn text(source: &dyn Bytes, range: TextRange) -> Result<String> {
         Encoding::Plain => json::decode_plain(&bytes).into_owned(),
         Encoding::Json => json::decode(&bytes).into_owned(),
         Encoding::JsonInJson => json::decode(json::decode(&bytes).as_bytes()).into_owned(),
+        Encoding::Pieces(path) => pieces(&bytes, path)
+            .iter()
+            .map(|piece| json::decode(bytes.get(piece.clone()).unwrap_or_default()))
+            .collect(),
     })
 }
 
@@ -48,6 +52,7 @@ pub fn argument_range(
     let (Arguments::Json(range)
     | Arguments::JsonInString(range)
     | Arguments::JsonInJson(range)
+    | Arguments::Pieces(range, _)
     | Arguments::Text(range)
     | Arguments::Plain(range)) = at
     else {
@@ -58,6 +63,7 @@ pub fn argument_range(
         Arguments::Json(_) => string_inside(&bytes, pointer, decoded),
         Arguments::JsonInString(_) => in_spelled(&bytes, Encoding::Json, pointer, decoded),
         Arguments::JsonInJson(_) => in_spelled(&bytes, Encoding::JsonInJson, pointer, decoded),
+        Arguments::Pieces(_, path) => in_spelled(&bytes, Encoding::Pieces(path), pointer, decoded),
         Arguments::Text(_) | Arguments::Missing => Some(json::raw_within(&bytes, decoded)),
         Arguments::Plain(_) => Some(raw_of(&bytes, Encoding::Plain, decoded)),
     };
@@ -78,9 +84,12 @@ pub fn arguments(source: &dyn Bytes, at: Arguments) -> Result<ArgumentTree> {
             flatten(&bytes, Base::Source(range.start()))
                 .unwrap_or_else(|| malformed(json::decode_plain(&bytes), range))
         }
-        Arguments::JsonInString(range) | Arguments::JsonInJson(range) => {
-            let twice = matches!(at, Arguments::JsonInJson(_));
-            let encoding = if twice { Encoding::JsonInJson } else { Encoding::Json };
+        Arguments::JsonInString(range) | Arguments::JsonInJson(range) | Arguments::Pieces(range, _) => {
+            let encoding = match at {
+                Arguments::JsonInJson(_) => Encoding::JsonInJson,
+                Arguments::Pieces(_, path) => Encoding::Pieces(path),
+                _ => Encoding::Json,
+            };
             let text = text(source, TextRange { range, encoding })?;
             if text.trim().is_empty() {
                 return Ok(ArgumentTree::default());
@@ -105,11 +114,57 @@ fn raw_of(bytes: &[u8], encoding: Encoding, decoded: Range<usize>) -> Range<usiz
         Encoding::JsonInJson => {
             json::raw_within(bytes, json::raw_within(json::decode(bytes).as_bytes(), decoded))
         }
+        Encoding::Pieces(path) => in_pieces(bytes, path, decoded),
         Encoding::Plain => {
             let end = decoded.end.min(bytes.len());
             decoded.start.min(end)..end
         }
     }
+}
+
+/// The pieces of a text that stands on several lines: where the insides of their literals are.
+fn pieces(bytes: &[u8], path: &[&str]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut tape = Tape::new();
+    let mut at = 0;
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
+        let object = line.get(start..).unwrap_or_default();
+        if tape.scan(object).is_ok()
+            && let Some(piece) =
+                tape.root(object, wide(at + start)).and_then(|root| root.path(path)?.text_range())
+        {
+            let narrow = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+            found.push(narrow(piece.range.start())..narrow(piece.range.end()));
+        }
+        at += line.len() + 1;
+    }
+    found
+}
+
+/// The raw bytes behind a part of a text in pieces: from where it begins in one to where it ends in another.
+fn in_pieces(bytes: &[u8], path: &[&str], decoded: Range<usize>) -> Range<usize> {
+    let mut before = 0;
+    let mut start = None;
+    let mut end = 0;
+    for piece in pieces(bytes, path) {
+        let raw = bytes.get(piece.clone()).unwrap_or_default();
+        let len = json::decode(raw).len();
+        let part = decoded.start.saturating_sub(before).min(len)..decoded.end.saturating_sub(before).min(len);
+        let own = json::raw_within(raw, part.clone());
+        if decoded.start < before + len {
+            start.get_or_insert(piece.start + own.start);
+        }
+        if part.end > 0 || start.is_none() {
+            end = piece.start + own.end;
+        }
+        before += len;
+        if start.is_some() && decoded.end <= before {
+            break;
+        }
+    }
+    let start = start.unwrap_or(end);
+    start..end.max(start)
 }
 
 /// The raw bytes of a part of the decoded string at `pointer` in the JSON text that `bytes` spell.
@@ -119,8 +174,8 @@ fn in_spelled(
     pointer: &str,
     decoded: Range<usize>,
 ) -> Option<Range<usize>> {
-    let once = json::decode(bytes);
-    let text = if encoding == Encoding::JsonInJson { json::decode(once.as_bytes()) } else { once };
+    let whole = TextRange { range: ByteRange::new(0, wide(bytes.len())), encoding };
+    let text = text(&bytes.to_vec(), whole).ok()?;
     let inner = string_inside(text.as_bytes(), pointer, decoded.clone())
         .or_else(|| pointer.is_empty().then_some(decoded))?;
     Some(raw_of(bytes, encoding, inner))
@@ -255,6 +310,19 @@ mod tests {
         assert_eq!(text(&said, range).unwrap(), "one\ntwo é");
         let raw = raw_range(&said, range, 3..7).unwrap();
         assert_eq!(raw.of(&said).unwrap(), br"\\ntwo");
+    }
+
+    #[test]
+    fn a_text_in_pieces_is_joined_and_mapped_back() {
+        let lines = b"{\"delta\":\"{\\\"cmd\\\": \\\"r\"}\n\ndata: {\"a\":1}\ndata: {\"delta\":\"m x\\u00e9\"}\n{\"delta\":\"\\\"}\"}".to_vec();
+        let range = TextRange { range: all(&lines), encoding: Encoding::Pieces(&["delta"]) };
+        assert_eq!(text(&lines, range).unwrap(), r#"{"cmd": "rm xé"}"#);
+        let at = Arguments::Pieces(all(&lines), &["delta"]);
+        assert_eq!(arguments(&lines, at).unwrap().string("/cmd"), Some("rm xé"));
+        let raw = argument_range(&lines, at, "/cmd", 2..4).unwrap().unwrap();
+        assert_eq!(raw.of(&lines).unwrap(), b" x");
+        let raw = raw_range(&lines, range, 9..11).unwrap();
+        assert!(raw.of(&lines).unwrap().starts_with(b"r\"}") && raw.of(&lines).unwrap().ends_with(b"\"m"));
     }
 
     #[test]

@@ -190,7 +190,8 @@ fn by_document(source: &dyn Bytes, head: &[u8], seen: &Seen) -> Result<Detected>
     let refuse = |what: String| Err(Error::invalid_input(what));
     let start = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     if !start.starts_with(b"{") && !start.starts_with(b"[") {
-        if let Some(what) = unread::text(start) {
+        let streamed = seen.unread.filter(|_| start.starts_with(b"data:"));
+        if let Some(what) = unread::text(start).or(streamed) {
             return Ok(named(what));
         }
         let what = if head.contains(&0) { "a binary file" } else { "text that is not JSON" };

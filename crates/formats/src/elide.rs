@@ -252,7 +252,7 @@ impl<'v> Writer<'v> {
                 self.patch.replace(range, "{}");
             }
             Arguments::Text(range) => self.patch.replace(range, ""),
-            Arguments::Plain(_) | Arguments::Missing => {}
+            Arguments::Plain(_) | Arguments::Pieces(..) | Arguments::Missing => {}
         }
     }
 

@@ -82,6 +82,12 @@ mod opencode;
 
 mod otel;
 
+mod stream;
+
+mod agui;
+
+mod acp;
+
 mod sections;
 
 mod aider;

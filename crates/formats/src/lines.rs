@@ -335,6 +335,9 @@ fn read_line(
             "lines end with a carriage return and a line feed".to_owned(),
         );
     }
+    let prefix = event_stream_prefix(bytes.get(at..).unwrap_or_default());
+    parts.frame(piece(line, at, at + prefix), "name of the data");
+    at += prefix;
     let mut values = 0;
     loop {
         let start = skip(bytes, at, u8::is_ascii_whitespace);
@@ -376,6 +379,12 @@ fn read_line(
             }
         }
     }
+}
+
+/// How long the name is that a stream of server-sent events puts in front of each object.
+fn event_stream_prefix(bytes: &[u8]) -> usize {
+    let rest = bytes.strip_prefix(b"data:").map(|rest| rest.strip_prefix(b" ").unwrap_or(rest));
+    rest.filter(|rest| rest.first() == Some(&b'{')).map_or(0, |rest| bytes.len() - rest.len())
 }
 
 /// The code of a record that ends inside a string before the source does.

@@ -6,7 +6,8 @@ use strongroom_core::transcript::{Bytes, Form, SourceIndex};
 
 use crate::format::{Edit, Format, Spliced};
 use crate::{
-    aider, atif, copilot_cli, inspect, mini_swe_agent, opencode, otel, specstory, swe_agent, tau_bench, text,
+    acp, agui, aider, atif, copilot_cli, inspect, mini_swe_agent, opencode, otel, specstory, swe_agent,
+    tau_bench, text,
 };
 
 /// A format that is never written back.
@@ -23,7 +24,7 @@ pub(crate) struct ReadOnly {
 }
 
 /// The formats.
-pub(crate) static READ_ONLY: [ReadOnly; 12] = [
+pub(crate) static READ_ONLY: [ReadOnly; 14] = [
     ReadOnly {
         name: "swe-agent",
         looks: "a SWE-agent trajectory",
@@ -77,6 +78,18 @@ pub(crate) static READ_ONLY: [ReadOnly; 12] = [
         looks: "an OpenTelemetry export",
         why: "it is the record of a run, which is read by tools that watch it and by no agent",
         read: otel::index,
+    },
+    ReadOnly {
+        name: "ag-ui",
+        looks: "an AG-UI event log",
+        why: "it is the record of a run as a user interface saw it",
+        read: agui::index,
+    },
+    ReadOnly {
+        name: "acp",
+        looks: "an ACP log",
+        why: "it is the record of what an editor and an agent said to each other, and the agent keeps its own session",
+        read: acp::index,
     },
     ReadOnly {
         name: "aider",

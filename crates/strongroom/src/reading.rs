@@ -334,6 +334,7 @@ fn arguments_text(source: &dyn Bytes, block: &Block) -> Result<String> {
         Arguments::Json(range) | Arguments::Plain(range) => (range, Encoding::Plain),
         Arguments::JsonInString(range) | Arguments::Text(range) => (range, Encoding::Json),
         Arguments::JsonInJson(range) => (range, Encoding::JsonInJson),
+        Arguments::Pieces(range, path) => (range, Encoding::Pieces(path)),
         Arguments::Missing => return Ok(String::new()),
     };
     strongroom_formats::text(source, TextRange { range, encoding })

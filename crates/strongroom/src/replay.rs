@@ -66,6 +66,8 @@ pub enum Spelling {
     JsonInString,
     /// A JSON text inside a string of a JSON text inside a string: the text is the decoded string.
     JsonInJson,
+    /// A JSON text in pieces, on lines of JSON that each have one at this path: the text is the pieces joined.
+    Pieces(&'static [&'static str]),
     /// Free text inside a JSON string: the text is the decoded string.
     Text,
     /// Free text of a file that is itself text: the text is the bytes.
@@ -81,6 +83,7 @@ impl Spelling {
             Self::Json => "json",
             Self::JsonInString => "json-in-string",
             Self::JsonInJson => "json-in-json",
+            Self::Pieces(_) => "pieces",
             Self::Text => "text",
             Self::Plain => "plain",
             Self::Missing => "missing",
@@ -92,6 +95,7 @@ impl Spelling {
             Self::Json | Self::Plain | Self::Missing => Encoding::Plain,
             Self::JsonInString | Self::Text => Encoding::Json,
             Self::JsonInJson => Encoding::JsonInJson,
+            Self::Pieces(path) => Encoding::Pieces(path),
         }
     }
 }
@@ -190,6 +194,7 @@ impl Reader<'_, '_> {
             Arguments::Json(range) => (Some(range), Spelling::Json),
             Arguments::JsonInString(range) => (Some(range), Spelling::JsonInString),
             Arguments::JsonInJson(range) => (Some(range), Spelling::JsonInJson),
+            Arguments::Pieces(range, path) => (Some(range), Spelling::Pieces(path)),
             Arguments::Text(range) => (Some(range), Spelling::Text),
             Arguments::Plain(range) => (Some(range), Spelling::Plain),
             Arguments::Missing => (None, Spelling::Missing),

@@ -39,6 +39,12 @@ pub(super) struct Message {
     pub(super) blocks: usize,
 }
 
+impl Message {
+    fn holds(&self, block: usize) -> bool {
+        (self.from..self.from + self.blocks).contains(&block)
+    }
+}
+
 /// The messages of a span, what the model gave back last.
 #[derive(Debug)]
 pub(super) struct Exchange {
@@ -76,7 +82,10 @@ impl History {
             let by_trace = || exchange.trace.as_deref().and_then(|trace| traces.get(trace).copied());
             let scope = exchange.conversation.as_deref().or_else(by_trace).unwrap_or_default();
             let copies = known.exchange(exchange, scope, Read { source, records }, at)?;
+            let earlier =
+                goes_on(exchange, &copies).and_then(|original| records.get(original)?.session.clone());
             let Some(record) = records.get_mut(at) else { continue };
+            record.session = earlier.or_else(|| record.session.take());
             for (block, original) in copies {
                 if let Some(block) = record.blocks.get_mut(block) {
                     block.copy_of = Some(original);
@@ -86,6 +95,16 @@ impl History {
         }
         Ok(())
     }
+}
+
+/// The record of the conversation that a span goes on with, where the span does not name its conversation.
+fn goes_on(exchange: &Exchange, copies: &Copies) -> Option<usize> {
+    let told_again = |block: usize| {
+        let own = exchange.messages.iter().find(|message| message.holds(block));
+        own.is_some_and(|message| !message.instructs)
+    };
+    let known = copies.iter().find(|(block, _)| exchange.conversation.is_none() && told_again(*block))?;
+    usize::try_from(known.1.record).ok()
 }
 
 /// A block of the record at hand, and the earlier one that it is a rendition of.
@@ -116,7 +135,7 @@ impl Read<'_> {
 struct Known {
     /// Messages by what was said up to them.
     chains: BTreeMap<Print, Vec<BlockRef>>,
-    /// Up to where an earlier span had come.
+    /// Up to where earlier spans had come.
     ends: BTreeSet<Print>,
     /// Messages by what they say, in a trace.
     said: BTreeMap<Print, Vec<BlockRef>>,
@@ -271,8 +290,7 @@ impl Known {
 
 /// What the message tells to which a block belongs.
 fn told(exchange: &Exchange, block: usize) -> Told {
-    let own = |message: &&Message| (message.from..message.from + message.blocks).contains(&block);
-    exchange.messages.iter().find(own).map_or(Told::Above, |message| message.told)
+    exchange.messages.iter().find(|message| message.holds(block)).map_or(Told::Above, |message| message.told)
 }
 
 fn begin(scope: &str) -> Print {

@@ -23,6 +23,8 @@ const EXAMPLES: &[(&str, &[u8])] = &[
     ("copilot-cli", include_bytes!("../../../../examples/read-only/copilot-cli.jsonl")),
     ("opencode", include_bytes!("../../../../examples/read-only/opencode.json")),
     ("otel", include_bytes!("../../../../examples/read-only/otel.jsonl")),
+    ("ag-ui", include_bytes!("../../../../examples/read-only/ag-ui.jsonl")),
+    ("acp", include_bytes!("../../../../examples/read-only/acp.jsonl")),
     ("aider", include_bytes!("../../../../examples/read-only/aider.txt")),
     ("specstory", include_bytes!("../../../../examples/read-only/specstory.txt")),
     ("text", include_bytes!("../../../../examples/read-only/steps.txt")),
@@ -425,6 +427,68 @@ fn an_export_is_read_alike_as_lines_and_as_a_document() {
 }
 
 #[test]
+fn messages_in_pieces_are_joined_and_lists_of_messages_repeat_them() {
+    let (bytes, index) = read("ag-ui");
+    assert_eq!(
+        runs(&bytes, &index),
+        [" bash String(\"rm -f /var/lamp.log\") -> Returned None None", " now Null -> Returned None None"]
+    );
+    assert_eq!(
+        spoken(&bytes, &index, Speaker::User),
+        ["Remove the lamp's log. Never touch /srv.", "Remove the lamp's log. Never touch /srv.", "Thanks."]
+    );
+    let new: Vec<bool> = index
+        .blocks()
+        .filter(|(_, block)| block.speaker == Speaker::User)
+        .map(|(_, block)| block.copy_of.is_none())
+        .collect();
+    assert_eq!(new, [true, false, true]);
+    let said = said(&bytes, &index);
+    for words in ["One file is enough.", "I remove the \"log\" now.", "It is gone."] {
+        assert!(
+            said.iter().any(|(who, own)| *who == Speaker::Assistant && own == words),
+            "{words}: {said:?}"
+        );
+    }
+    let snapshot = index.records.iter().find(|record| record.label == "event/MESSAGES_SNAPSHOT").unwrap();
+    assert_eq!(snapshot.blocks.iter().filter(|block| block.copy_of.is_none()).count(), 1, "{snapshot:?}");
+    let stream: String =
+        std::str::from_utf8(&bytes).unwrap().lines().map(|line| format!("data: {line}\n\n")).collect();
+    assert_eq!(detect(&stream.as_bytes().to_vec()).unwrap().name(), "ag-ui");
+    let streamed = by_name("ag-ui").unwrap().index(&stream.as_bytes().to_vec()).unwrap();
+    segment(&streamed).check_cover(&streamed).unwrap();
+    assert_eq!(self::said(&stream.into_bytes(), &streamed), said);
+}
+
+#[test]
+fn an_editor_and_an_agent_tell_each_call_with_its_leave_and_its_end() {
+    let (bytes, index) = read("acp");
+    let place = "/home/ida/lamp";
+    let expected = [
+        "execute String(\"rm -f out.log\") -> Returned None Some(false)",
+        "execute String(\"rm -rf /srv/cache\") -> Refused None Some(true)",
+        "write_text_file String(\"s1\") -> Returned None Some(false)",
+        "read_text_file String(\"s1\") -> Returned None Some(true)",
+        "think  -> Returned None Some(false)",
+    ];
+    assert_eq!(runs(&bytes, &index), expected.map(|run| format!("{place} {run}")));
+    assert_eq!(
+        spoken(&bytes, &index, Speaker::User),
+        ["Remove the lamp's log. Never touch /srv.", ""],
+        "the words, and a file by its name"
+    );
+    let said = said(&bytes, &index);
+    for words in ["One file is enough.", "I remove the log.", "Done."] {
+        assert!(
+            said.iter().any(|(who, own)| *who == Speaker::Assistant && own == words),
+            "{words}: {said:?}"
+        );
+    }
+    assert!(!said.iter().any(|(_, own)| own == "rm: half"), "progress is replaced by what comes at the end");
+    assert!(index.records.iter().skip(4).all(|record| record.session.as_deref() == Some("s1")));
+}
+
+#[test]
 fn an_aider_history_names_nobody_behind_what_a_command_printed() {
     let (bytes, index) = read("aider");
     assert_eq!(
@@ -557,6 +621,8 @@ fn forged_roles_in_results_change_nobody_s_words() {
         ("atif", "40% used"),
         ("copilot-cli", "rm -rf build"),
         ("otel", "no answer in 60 s"),
+        ("ag-ui", "12:00"),
+        ("acp", "removed 'out.log'"),
     ] {
         let (bytes, before) = read(name);
         let source = String::from_utf8(bytes).unwrap();
