@@ -152,7 +152,10 @@ fn by_lines(source: &dyn Bytes, seen: &mut Seen) -> Result<Option<Detected>> {
         if let Some(format) = of_line(value).or_else(looks) {
             return Ok(Some(Detected::Read(format)));
         }
-        seen.unread = seen.unread.or_else(|| unread::line(value));
+        // A line that many logs have says less than one that only a log has that is read.
+        let own = unread::line(value);
+        let sure = |looks: Option<&'static str>| looks.is_some_and(|looks| by_looks(looks).is_some());
+        seen.unread = if sure(own) && !sure(seen.unread) { own } else { seen.unread.or(own) };
     }
     Ok(None)
 }

@@ -202,7 +202,7 @@ impl<'s> Citer<'_, 's> {
         };
         let (range, quote) = match spelled {
             Some(range) => {
-                let decoded = self.options.raw.decoded(row.source, range);
+                let decoded = self.options.raw.decoded(row.source, range).filter(|_| !is_layered(piece));
                 let text = decoded.or_else(|| piece.text.get(part).map(str::to_owned))?;
                 (range.range, text)
             }
@@ -438,6 +438,19 @@ fn locator(view: &SourceView<'_>, at: BlockRef) -> String {
         .filter(|inner| *inner != "/content")
         .unwrap_or_default();
     format!("{}{inner}", record.map(|record| record.pointer.as_str()).unwrap_or_default())
+}
+
+/// Whether the bytes of a part say more than the part: they are spelled in several layers, or lie on several lines.
+fn is_layered(piece: &Piece<'_>) -> bool {
+    use strongroom_core::transcript::Arguments;
+    match piece.of {
+        PieceOf::Text(block) => block.text.iter().any(|range| matches!(range.encoding, Encoding::Pieces(_))),
+        PieceOf::Argument(block, _) => matches!(
+            &block.kind,
+            BlockKind::Call(facts) if matches!(facts.arguments, Arguments::JsonInJson(_) | Arguments::Pieces(..))
+        ),
+        PieceOf::Side(_) | PieceOf::Raw(_) => false,
+    }
 }
 
 /// The bytes of a piece's whole text, where they are one range.
