@@ -37,7 +37,7 @@ const KNOWLEDGE: [(&str, &[&str]); 15] = [
     ("serde_json", &["evidence", "strongroom", "server", "model", "cli", "py", "bench"]),
     ("ureq", &["archive", "model"]),
     ("object_store", &["archive"]),
-    ("rusqlite", &["archive"]),
+    ("rusqlite", &["archive", "stores"]),
     ("zstd", &["archive", "stores"]),
     ("flate2", &["stores"]),
     ("rawzip", &["stores"]),

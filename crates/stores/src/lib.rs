@@ -2,7 +2,7 @@
 //!
 //! The question this crate answers: *what would the tool itself write out for what it keeps in this file?*
 //!
-//! It knows compressed files and archives of files, and how tools lay their sessions out in them. It knows nothing of
+//! It knows compressed files, archives of files and databases, and how tools lay their sessions out in them. It knows nothing of
 //! archives of ours, of evidence or of what a transcript means: the text it gives back is read by `strongroom-formats`
 //! like any other file.
 //!
@@ -10,6 +10,10 @@
 
 mod bounded;
 
+mod text;
+
 mod inspect;
 
 pub mod packed;
+
+pub mod database;

@@ -1,6 +1,5 @@
 //! Custody: cutting sources into pieces and handing them to the archive with what is known of them.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use strongroom_archive::Archive;
@@ -14,6 +13,7 @@ use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes;
 use strongroom_core::vault::{Loaded, Piece, Retention, Revision};
 
+use crate::files::facts_at;
 use crate::transcript::{GoneBytes, GoneKind, Output, Transcript};
 
 /// How much of a source is read at once, in bytes.
@@ -122,18 +122,7 @@ fn facts_of_read(path: Option<&Path>, len: u64) -> ItemFacts {
 
 /// By what a file is recognised as unchanged; of what is no file, its length alone.
 pub fn facts(path: Option<&Path>, len: u64) -> ItemFacts {
-    let meta = path.and_then(|path| std::fs::metadata(path).ok());
-    meta.map_or(ItemFacts { size_bytes: len, ..ItemFacts::default() }, |meta| facts_of(&meta))
-}
-
-/// By what the file with these data is recognised as unchanged.
-pub fn facts_of(meta: &std::fs::Metadata) -> ItemFacts {
-    ItemFacts {
-        size_bytes: meta.len(),
-        mtime_ms: meta.mtime().saturating_mul(1_000).saturating_add(meta.mtime_nsec() / 1_000_000),
-        inode: meta.ino(),
-        device: meta.dev(),
-    }
+    path.and_then(facts_at).unwrap_or(ItemFacts { size_bytes: len, ..ItemFacts::default() })
 }
 
 /// Takes a whole source into custody, reading it in chunks; memory does not grow with its size.

@@ -3,18 +3,20 @@
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::Write as _;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use strongroom_archive::source::ItemFacts;
 use strongroom_core::error::{Error, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::Bytes;
+use strongroom_stores::database::{Database, Kept};
 
 /// A file that is read by range. It may grow while it is read; only what was there at opening is seen.
 #[derive(Debug)]
 pub struct FileBytes {
     held: Held,
-    meta: Metadata,
+    facts: ItemFacts,
     len: u64,
     path: PathBuf,
 }
@@ -32,7 +34,12 @@ impl FileBytes {
     /// # Errors
     /// `NotFound` when there is none, `InvalidInput` of a directory or device, `Unavailable` when it cannot be read.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| io_error(path, "read", error))?;
+        let file = match File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+                return Self::open_session(path);
+            }
+            other => other.map_err(|error| io_error(path, "read", error))?,
+        };
         let meta = file.metadata().map_err(|error| io_error(path, "read", error))?;
         if meta.is_dir() {
             return Err(Error::invalid_input(format!("{} is a directory, not a transcript", path.display())));
@@ -40,7 +47,18 @@ impl FileBytes {
         if !meta.is_file() {
             return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
         }
-        Ok(Self { len: meta.len(), meta, held: Held::File(file), path: path.to_owned() })
+        Ok(Self { len: meta.len(), facts: facts_of(&meta), held: Held::File(file), path: path.to_owned() })
+    }
+
+    /// Opens a session in a database, which `path` names as a file below it: see [`sessions_in`].
+    fn open_session(path: &Path) -> Result<Self> {
+        let (database, id) = database_of(path)?;
+        let kept = database
+            .session(id)?
+            .ok_or_else(|| Error::not_found(format!("{} does not exist", path.display())))?;
+        let bytes = database.export(id)?;
+        let held = Held::Memory(bytes);
+        Ok(Self { len: held.len(), facts: facts_of_session(path, &kept), held, path: path.to_owned() })
     }
 
     /// Opens a regular file for its [content](Self::content).
@@ -52,23 +70,35 @@ impl FileBytes {
     }
 
     /// What the file holds: of one that is packed (see [`strongroom_stores::packed`]) what is packed in it, in memory,
-    /// of any other its bytes. The [metadata](Self::metadata) stay those of the file.
+    /// of any other its bytes. The [facts](Self::facts) stay those of the file.
     ///
     /// # Errors
-    /// `Unavailable` when it cannot be read, or what is packed is damaged or over a limit.
+    /// `Unavailable` when it cannot be read, or what is packed is damaged or over a limit, `InvalidInput` of a database
+    /// of several sessions.
     pub fn content(self) -> Result<Self> {
         let unpacked = strongroom_stores::packed::unpacked(&self).map_err(|error| {
             Error::new(error.kind(), format!("{}: {error}", self.path.display())).caused_by(error)
         })?;
+        if let (Held::File(_), Some(own)) = (&self.held, sessions_in(&self.path)?) {
+            let first =
+                own.first().map(|(path, _)| format!(", such as {}", path.display())).unwrap_or_default();
+            let message = format!(
+                "{} is a database of {} sessions; name one of them{first}",
+                self.path.display(),
+                own.len()
+            );
+            return Err(Error::invalid_input(message));
+        }
         Ok(match unpacked {
             Some(bytes) => Self { len: Bytes::len(&bytes), held: Held::Memory(bytes), ..self },
             None => self,
         })
     }
 
-    /// What the system said of the file when it was opened. Another file may stand under its name by now.
-    pub const fn metadata(&self) -> &Metadata {
-        &self.meta
+    /// By what the file is recognised as unchanged, as it was when it was opened. Another file may stand under its name
+    /// by now.
+    pub const fn facts(&self) -> ItemFacts {
+        self.facts
     }
 }
 
@@ -94,6 +124,82 @@ impl Bytes for FileBytes {
         file.read_exact_at(&mut bytes, range.start()).map_err(|error| io_error(&self.path, "read", error))?;
         Ok(Cow::Owned(bytes))
     }
+}
+
+impl Held {
+    fn len(&self) -> u64 {
+        match self {
+            Self::File(_) => 0,
+            Self::Memory(bytes) => Bytes::len(bytes),
+        }
+    }
+}
+
+/// By what the file with these data is recognised as unchanged.
+pub fn facts_of(meta: &Metadata) -> ItemFacts {
+    ItemFacts {
+        size_bytes: meta.len(),
+        mtime_ms: meta.mtime().saturating_mul(1_000).saturating_add(meta.mtime_nsec() / 1_000_000),
+        inode: meta.ino(),
+        device: meta.dev(),
+    }
+}
+
+/// By what a file, or a session in a database, is recognised as unchanged; `None` where there is none.
+pub fn facts_at(path: &Path) -> Option<ItemFacts> {
+    match std::fs::metadata(path) {
+        Ok(meta) => Some(facts_of(&meta)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            let (database, id) = database_of(path).ok()?;
+            let kept = database.session(id).ok()??;
+            Some(facts_of_session(path, &kept))
+        }
+        Err(_) => None,
+    }
+}
+
+/// The rows stand for the inode: a session that another one took the place of has others.
+fn facts_of_session(path: &Path, kept: &Kept) -> ItemFacts {
+    let device =
+        path.parent().and_then(|database| std::fs::metadata(database).ok()).map_or(0, |meta| meta.ino());
+    ItemFacts { size_bytes: kept.bytes, mtime_ms: kept.changed_ms, inode: kept.rows, device }
+}
+
+/// The sessions in the database `path`, each named as a file below it, `<database>/<session>.json`, with the bytes of
+/// its rows. No such file can exist, since a file is no directory. `None` of what is no database of a tool that is
+/// known.
+///
+/// # Errors
+/// `Unavailable` when the database cannot be read.
+pub fn sessions_in(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>> {
+    let Some(database) = database_at(path)? else { return Ok(None) };
+    let named = |kept: Kept| (path.join(format!("{}.json", kept.id)), kept.bytes);
+    Ok(Some(database.sessions()?.into_iter().map(named).collect()))
+}
+
+/// How the names of databases end. Others are no databases of agents, and their beginnings are not looked at.
+const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
+
+/// A file of `len` bytes, or the sessions in it where it is a database of a tool that is known.
+pub fn items_of(path: &Path, len: u64) -> Vec<(PathBuf, u64)> {
+    let named = path.extension().is_some_and(|ending| DATABASES.iter().any(|own| ending == *own));
+    let sessions = if named { sessions_in(path).ok().flatten() } else { None };
+    sessions.unwrap_or_else(|| vec![(path.to_owned(), len)])
+}
+
+fn database_at(path: &Path) -> Result<Option<Database>> {
+    let mut head = [0; 16];
+    let is_database = File::open(path).and_then(|file| file.read_exact_at(&mut head, 0)).is_ok()
+        && strongroom_stores::database::is_database(&head);
+    if is_database { Database::open(path) } else { Ok(None) }
+}
+
+/// The database in which `path` names a session, and the session's id.
+fn database_of(path: &Path) -> Result<(Database, &str)> {
+    let missing = || Error::not_found(format!("{} does not exist", path.display()));
+    let id = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json")).ok_or_else(missing)?;
+    let database = path.parent().map(database_at).transpose()?.flatten().ok_or_else(missing)?;
+    Ok((database, id))
 }
 
 /// Reads all of standard input or another stream.
@@ -147,7 +253,11 @@ pub fn open_below(root: &Path, relative: &str) -> Result<FileBytes> {
     let mut path = root.to_owned();
     for part in &parts {
         path.push(part);
-        let meta = std::fs::symlink_metadata(&path).map_err(|error| io_error(&path, "read", error))?;
+        let meta = match std::fs::symlink_metadata(&path) {
+            // Sessions beside one in a database are in the database.
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return FileBytes::open(&path),
+            other => other.map_err(|error| io_error(&path, "read", error))?,
+        };
         if meta.is_symlink() {
             return Err(Error::invalid_input(format!(
                 "{} is a symbolic link and is not followed",
@@ -164,7 +274,7 @@ pub fn open_below(root: &Path, relative: &str) -> Result<FileBytes> {
     if !meta.is_file() {
         return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
     }
-    Ok(FileBytes { len: meta.len(), meta, held: Held::File(file), path })
+    Ok(FileBytes { len: meta.len(), facts: facts_of(&meta), held: Held::File(file), path })
 }
 
 /// The names in the directory `relative` below `root`, sorted; empty when there is none.

@@ -11,8 +11,8 @@ use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes;
 
 use crate::classes::keep_by_class;
-use crate::custody::{Terms, facts, facts_of, name_of, take_in};
-use crate::files::FileBytes;
+use crate::custody::{Terms, facts, name_of, take_in};
+use crate::files::{FileBytes, facts_at, items_of};
 use crate::policy::{Origin, Policy};
 use crate::reading::Reading;
 use crate::transcript::{FoundItem, MissingItem, Transcript, children_below, found_items, missing_items};
@@ -154,9 +154,14 @@ fn outcome(error: Error) -> Taken {
 pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<(PathBuf, u64)>> {
     let mut files = Vec::new();
     for path in paths {
-        let meta =
-            std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
-        find(path, &meta, &mut files);
+        match std::fs::symlink_metadata(path) {
+            Ok(meta) => find(path, &meta, &mut files),
+            Err(error) => {
+                // A session in a database is named like a file below it.
+                let own = facts_at(path).ok_or_else(|| crate::files::io_error(path, "read", error))?;
+                files.push((path.clone(), own.size_bytes));
+            }
+        }
     }
     Ok(files)
 }
@@ -164,7 +169,7 @@ pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<(PathBuf, u64)>> {
 /// Regular files below `path`, in the order of their names.
 fn find(path: &Path, meta: &std::fs::Metadata, files: &mut Vec<(PathBuf, u64)>) {
     if meta.is_file() {
-        files.push((path.to_owned(), meta.len()));
+        files.extend(items_of(path, meta.len()));
     }
     let Some(entries) = meta.is_dir().then(|| std::fs::read_dir(path).ok()).flatten() else { return };
     let mut entries: Vec<_> = entries.filter_map(std::result::Result::ok).collect();
@@ -191,9 +196,12 @@ pub fn import_session(
     options: ImportOptions<'_>,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Taken> {
-    let meta =
-        std::fs::symlink_metadata(path).map_err(|error| crate::files::io_error(path, "read", error))?;
-    if !meta.is_file() {
+    let plain = match std::fs::symlink_metadata(path) {
+        Ok(meta) => meta.is_file(),
+        Err(error) if facts_at(path).is_none() => return Err(crate::files::io_error(path, "read", error)),
+        Err(_) => true,
+    };
+    if !plain {
         return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
     }
     let main = import_file(archive, path, options, &mut |bytes| progress(Progress::Bytes(bytes)))?;
@@ -233,7 +241,7 @@ fn known_items(archive: &Archive, path: &Path, id: SourceId) -> Result<Vec<Found
         }
     }
     // A summary is linked and is no file.
-    items.retain(|item| item.path.is_file());
+    items.retain(|item| item.path.is_file() || facts_at(&item.path).is_some());
     if let Some((root, stem)) = path.parent().zip(path.file_stem().and_then(std::ffi::OsStr::to_str)) {
         let mut children = children_below(root, &format!("{stem}/subagents"));
         children.retain(|child| !items.iter().any(|item| item.path == child.path));
@@ -287,7 +295,7 @@ fn import_file(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Taken> {
     let plain = FileBytes::open(path)?;
-    let facts = facts_of(plain.metadata());
+    let facts = plain.facts();
     if options.recheck == Recheck::Trust && archive.is_unchanged(&name_of(path), &facts)? {
         let erased = archive.is_erased(source_id(archive.id(), &name_of(path)))?;
         return Ok(if erased { Taken::PassedOver(ERASED.to_owned()) } else { Taken::Unchanged });
@@ -332,7 +340,7 @@ fn take_as(
     let name = name_of(file.path);
     let id = source_id(archive.id(), &name);
     // Those of what is read, and not of what stands under the name by now.
-    let facts = facts_of(file.source.metadata());
+    let facts = file.source.facts();
     let meta = SourceMeta { id, name, format: file.format.to_owned(), session: None, facts };
     let project = project(options.policy, file);
     let origin = Origin { source: &meta.name, project: project.as_deref() };

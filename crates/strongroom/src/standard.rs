@@ -9,6 +9,8 @@ mod walk;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::files::items_of;
+
 pub use table::{Reads, Row};
 
 /// A standard place of an agent, as it is here.
@@ -106,7 +108,7 @@ pub fn transcripts(places: &[Standard]) -> Vec<(PathBuf, u64)> {
     let mut known = BTreeSet::new();
     let read = places.iter().filter(|place| matches!(place.row.reads, Reads::As(_)));
     let files = read.flat_map(Standard::files).filter(|(path, _)| known.insert(path.clone()));
-    files.cloned().collect()
+    files.flat_map(|(path, len)| items_of(path, *len)).collect()
 }
 
 /// The directories below which sessions of formats that are read lie, each once, those that are there. They are
@@ -116,6 +118,13 @@ pub fn roots(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = Vec::new();
     for row in read {
         let Some((_, root)) = root(row, variable) else { continue };
+        // Beside a database lies what else the agent keeps.
+        if row.form.strip_suffix(".db").is_some() {
+            if let State::There { files, .. } = walk::look(&root, row.form) {
+                roots.extend(files.into_iter().map(|(path, _)| path));
+            }
+            continue;
+        }
         let root = joined(root, walk::plain_beginning(row.form));
         if root.is_dir() && !roots.iter().any(|known| root.starts_with(known)) {
             roots.push(root);

@@ -94,3 +94,66 @@ fn what_is_packed_in_a_file_is_read_like_a_file() {
     let again = home.run(&["--json", "ask", questions[0], "--in", "tree/log.eval"]).json(0);
     assert_eq!(again["verdict"], "supported", "{again}");
 }
+
+/// A database as OpenCode keeps it, with the sessions of an export under two ids.
+fn database(path: &std::path::Path, export: &serde_json::Value) -> rusqlite::Connection {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let tool = rusqlite::Connection::open(path).unwrap();
+    tool.pragma_update(None, "journal_mode", "wal").unwrap();
+    tool.execute_batch(
+        "CREATE TABLE session (id TEXT PRIMARY KEY, directory TEXT, title TEXT, time_created INTEGER, time_updated INTEGER);
+        CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
+        CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);",
+    )
+    .unwrap();
+    let mut row = 0;
+    for session in ["ses_one", "ses_two"] {
+        let directory = export["info"]["directory"].as_str().unwrap();
+        tool.execute("INSERT INTO session VALUES (?1, ?2, 't', 1, 2)", [session, directory]).unwrap();
+        for message in export["messages"].as_array().unwrap() {
+            row += 1;
+            let own = format!("msg_{row}");
+            let insert = "INSERT INTO message VALUES (?1, ?2, ?3, 2, ?4)";
+            tool.execute(insert, rusqlite::params![own, session, row, message["info"].to_string()]).unwrap();
+            for part in message["parts"].as_array().unwrap() {
+                row += 1;
+                let insert = "INSERT INTO part VALUES (?1, ?2, ?3, 1, 2, ?4)";
+                let id = format!("prt_{row:04}");
+                tool.execute(insert, rusqlite::params![id, own, session, part.to_string()]).unwrap();
+            }
+        }
+    }
+    tool
+}
+
+#[test]
+fn sessions_of_a_database_are_read_as_the_tool_would_export_them() {
+    let home = Home::new();
+    let example =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/read-only/opencode.json");
+    let export: serde_json::Value = serde_json::from_slice(&std::fs::read(&example).unwrap()).unwrap();
+    home.write("export.json", std::fs::read(&example).unwrap());
+    let path = home.path(".local/share/opencode/opencode.db");
+    let tool = database(&path, &export);
+    let one = path.join("ses_one.json");
+    let one = one.to_str().unwrap();
+    let taken = home.run(&["import", "--all", "--json"]).json(0);
+    assert_eq!(
+        (&taken["imported"], &taken["failed"]),
+        (&serde_json::json!(2), &serde_json::json!(0)),
+        "{taken}"
+    );
+    assert!(home.run(&["import", "--all"]).ends(0).stdout.contains("0 imported, 2 unchanged"));
+    let effects = |file: &str| home.run(&["ledger", file, "--json"]).ends(0).stdout.lines().count();
+    assert_eq!(effects(one), effects("export.json"));
+    let several = home.run(&["ask", "ever said \"legacy\"", "--in", path.to_str().unwrap()]).ends(2);
+    assert!(
+        several.stderr.contains("a database of 2 sessions") && several.stderr.contains("ses_one.json"),
+        "{several:?}"
+    );
+    tool.execute("UPDATE message SET time_updated = 9 WHERE session_id = 'ses_one'", []).unwrap();
+    assert!(home.run(&["import", path.to_str().unwrap()]).ends(0).stdout.contains("1 imported, 1 unchanged"));
+    tool.execute("DELETE FROM session WHERE id = 'ses_one'", []).unwrap();
+    let kept = home.run(&["--json", "ask", "ever said \"legacy\"", "--in", one]).json(0);
+    assert_eq!(kept["verdict"], "supported", "{kept}");
+}

@@ -21,13 +21,16 @@ fn all_sessions_are_taken_in_from_where_agents_keep_them() {
     home.write(".claude/projects/-p/s.jsonl", session());
     let child = home.write(".claude/projects/-p/s/subagents/agent-a1.jsonl", session());
     home.write(".codex/history.jsonl", "{}\n");
-    let database = home.write(".local/share/goose/sessions/sessions.db", "SQLite format 3\0");
+    let database = home.write(".openclaw/agents/a/agent/openclaw-agent.sqlite", "SQLite format 3\0");
     let first = home.run(&["import", "--all", "--json"]).json(0);
     assert_eq!((&first["imported"], &first["failed"]), (&json!(2), &json!(0)), "{first}");
     assert_eq!(first["places"][0]["agent"], "Claude Code");
     assert_eq!(first["places"][0]["files"], 2);
     let absent: Vec<&str> = first["absent"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert!(absent.contains(&"Codex") && absent.contains(&"pi") && !absent.contains(&"goose"), "{absent:?}");
+    assert!(
+        absent.contains(&"Codex") && absent.contains(&"pi") && !absent.contains(&"OpenClaw"),
+        "{absent:?}"
+    );
     assert!(first["holes"][0].as_str().unwrap().contains(&database.display().to_string()), "{first}");
     let again = home.run(&["import", "--all"]).ends(0);
     assert!(again.stdout.contains("0 imported, 2 unchanged"), "{again:?}");

@@ -87,18 +87,8 @@ pub(super) const ROWS: &[Row] = &[
         reads: No("an old form that is not read"),
     },
     Row { agent: "goose", from: GOOSE, form: "*.jsonl", reads: As("goose") },
-    Row {
-        agent: "goose",
-        from: GOOSE,
-        form: "sessions.db",
-        reads: No("a database; goose session export writes a session of it as JSON, which is read"),
-    },
-    Row {
-        agent: "OpenCode",
-        from: OPENCODE,
-        form: "opencode*.db",
-        reads: No("a database; opencode export writes a session of it as JSON"),
-    },
+    Row { agent: "goose", from: GOOSE, form: "sessions.db", reads: As("goose") },
+    Row { agent: "OpenCode", from: OPENCODE, form: "opencode*.db", reads: As("opencode") },
     Row {
         agent: "OpenCode",
         from: OPENCODE,

@@ -73,7 +73,7 @@ fn a_variable_goes_before_the_home_and_one_that_leads_nowhere_is_told() {
 #[test]
 fn what_is_known_and_not_read_is_a_hole_and_links_are_not_followed() {
     let dir = tempfile::tempdir().unwrap();
-    let database = write(dir.path(), ".local/share/opencode/opencode.db");
+    let database = write(dir.path(), ".cursor/chats/a/b/store.db");
     write(dir.path(), "elsewhere/s.jsonl");
     std::fs::create_dir_all(dir.path().join(".claude/projects")).unwrap();
     std::os::unix::fs::symlink(dir.path().join("elsewhere"), dir.path().join(".claude/projects/-p")).unwrap();
@@ -82,5 +82,5 @@ fn what_is_known_and_not_read_is_a_hole_and_links_are_not_followed() {
     let holes: Vec<String> = places.iter().flat_map(Standard::holes).collect();
     assert_eq!(holes.len(), 1, "{holes:?}");
     assert!(holes[0].contains(&database.display().to_string()), "{holes:?}");
-    assert!(place_of(&places, &database).is_some_and(|place| place.row.agent == "OpenCode"));
+    assert!(place_of(&places, &database).is_some_and(|place| place.row.agent == "Cursor"));
 }
