@@ -399,6 +399,15 @@ mod tests {
             (r#"{"sessionId":"s","projectHash":"h","startTime":"t"}"#, "gemini-cli"),
             (r#"{"sessionId":"s","projectHash":"h","messages":[]}"#, "gemini-cli"),
             ("{\"type\":\"tool_use\",\"tool_id\":\"t\",\"tool_name\":\"x\"}\n", "gemini-cli"),
+            ("{\"resourceSpans\":[]}\n{\"resourceSpans\":[]}\n", "otel"),
+            (
+                "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\"}\n\ndata: {\"type\":\"RUN_FINISHED\"}\n",
+                "ag-ui",
+            ),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}\n",
+                "acp",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(name(text), expected, "{text}");
@@ -417,6 +426,10 @@ mod tests {
             ("[1,2]", "a list of 2 values"),
             ("{\"a\":", "cut off"),
             ("# aider chat started at 2026-01-01 10:00:00\n", "aider"),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\"}\n{\"jsonrpc\":\"2.0\",\"id\":0}\n",
+                "a JSON-RPC log",
+            ),
             (
                 r#"{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}"#,
                 "a Qwen Code session",

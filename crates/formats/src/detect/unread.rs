@@ -53,6 +53,8 @@ const LINES: &[Sign] = &[
     Sign { what: "a recording of model responses", has: &[Path(&["method"]), Path(&["response"])] },
     Sign { what: "an OpenTelemetry export", has: &[Path(&["resourceSpans"])] },
     Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "RUN_STARTED")] },
+    Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "TEXT_MESSAGE_"), Path(&["messageId"])] },
+    Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "TOOL_CALL_"), Path(&["toolCallId"])] },
     Sign { what: "a Cursor transcript", has: &[Path(&["role"]), Path(&["message", "content"])] },
     Sign { what: "a list of few-shot dialogues", has: &[Path(&["messages_display"])] },
     Sign {

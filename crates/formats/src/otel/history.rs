@@ -1,14 +1,16 @@
 //! What is told again: a conversation grows from span to span, and each span repeats it from the beginning.
 //!
-//! A span goes on with an earlier one when its input begins with all that the earlier one had as input and output.
+//! A span goes on with an earlier one when its input begins with all that the earlier one had as input and output; of
+//! one whose output was not recorded, when it begins with the input and has more.
 //! Those messages are renditions of the earlier ones; the rest of its input is new. A span that goes on with none begins
-//! a conversation, though it may say the same words. Calls and results are known by their ids besides.
+//! a conversation, though it may say the same words. Calls and results are known by their ids besides; a run that names
+//! no id is that of the first call of its trace with the same tool and arguments that no run stands for yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 use strongroom_core::error::Result;
-use strongroom_core::transcript::{BlockKind, BlockRef, Bytes, Record, Visibility};
+use strongroom_core::transcript::{BlockKind, BlockRef, Bytes, CallFacts, Record, Scalar, Visibility};
 
 /// A hash of what a message says.
 type Print = [u8; 32];
@@ -76,6 +78,7 @@ impl History {
         }
         let places: BTreeMap<u64, usize> =
             records.iter().enumerate().map(|(at, record)| (record.range.start(), at)).collect();
+        self.name_runs(source, records, &places)?;
         let mut known = Known::default();
         for exchange in &self.exchanges {
             let Some(at) = places.get(&exchange.at).copied() else { continue };
@@ -95,6 +98,60 @@ impl History {
         }
         Ok(())
     }
+}
+
+impl History {
+    /// Gives runs that name no call the id of the call they stand for, or one of their own.
+    fn name_runs(
+        &self,
+        source: &dyn Bytes,
+        records: &mut [Record],
+        places: &BTreeMap<u64, usize>,
+    ) -> Result<()> {
+        let mut told: Vec<(Act<'_>, String)> = Vec::new();
+        let mut taken: BTreeSet<(&str, String)> = BTreeSet::new();
+        let mut unnamed: Vec<(usize, Act<'_>, String)> = Vec::new();
+        for exchange in &self.exchanges {
+            let Some(at) = places.get(&exchange.at).copied() else { continue };
+            let trace = exchange.trace.as_deref().unwrap_or_default();
+            for (n, block) in records.get(at).into_iter().flat_map(|record| &record.blocks).enumerate() {
+                let BlockKind::Call(call) = &block.kind else { continue };
+                let act = || -> Result<Act<'_>> { Ok((trace, call.tool.clone(), given(source, call)?)) };
+                let is_run = told_by(exchange, n) == Told::Run;
+                match &call.id {
+                    Some(id) if is_run => drop(taken.insert((trace, id.clone()))),
+                    Some(id) => told.push((act()?, id.clone())),
+                    None if is_run => {
+                        unnamed.push((at, act()?, exchange.span.clone().unwrap_or_default()));
+                    }
+                    None => {}
+                }
+            }
+        }
+        for (at, act, span) in unnamed {
+            let free = |(own, id): &&(Act<'_>, String)| *own == act && !taken.contains(&(act.0, id.clone()));
+            let id = told.iter().find(free).map_or_else(|| format!("span {span}"), |(_, id)| id.clone());
+            taken.insert((act.0, id.clone()));
+            for block in records.get_mut(at).into_iter().flat_map(|record| &mut record.blocks) {
+                match &mut block.kind {
+                    BlockKind::Call(call) => call.id = Some(id.clone()),
+                    BlockKind::Result(result) => result.call_id = Some(id.clone()),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A call by its trace, tool and arguments.
+type Act<'e> = (&'e str, String, Vec<(String, Scalar)>);
+
+fn given(source: &dyn Bytes, call: &CallFacts) -> Result<Vec<(String, Scalar)>> {
+    let tree = crate::content::arguments(source, call.arguments)?;
+    let mut leaves: Vec<_> = tree.leaves.into_iter().map(|leaf| (leaf.pointer, leaf.value)).collect();
+    leaves.sort_by(|one, two| one.0.cmp(&two.0));
+    Ok(leaves)
 }
 
 /// The record of the conversation that a span goes on with, where the span does not name its conversation.
@@ -135,8 +192,8 @@ impl Read<'_> {
 struct Known {
     /// Messages by what was said up to them.
     chains: BTreeMap<Print, Vec<BlockRef>>,
-    /// Up to where earlier spans had come.
-    ends: BTreeSet<Print>,
+    /// Up to where earlier spans had come, and whether their outputs were recorded.
+    ends: BTreeMap<Print, bool>,
     /// Messages by what they say, in a trace.
     said: BTreeMap<Print, Vec<BlockRef>>,
     /// Spans that were exported.
@@ -161,7 +218,7 @@ impl Known {
             if copies.contains_key(&block) {
                 continue;
             }
-            let told = told(exchange, block);
+            let told = told_by(exchange, block);
             let original = match &part.kind {
                 BlockKind::Call(call) => {
                     call.id.as_ref().and_then(|id| self.call(scope, id, told, own(block)))
@@ -214,7 +271,12 @@ impl Known {
                 Told::Output | Told::Run => {}
             }
         }
-        let end = grown.iter().rposition(|(_, chain)| self.ends.contains(chain)).map_or(0, |at| at + 1);
+        let more = |at: usize| at + 1 < grown.len();
+        let ended =
+            |at: usize, chain: &Print| self.ends.get(chain).is_some_and(|answered| *answered || more(at));
+        let end =
+            (0..grown.len()).rev().find(|at| grown.get(*at).is_some_and(|(_, chain)| ended(*at, chain)));
+        let end = end.map_or(0, |at| at + 1);
         for (from, chain) in grown.iter().take(end) {
             copy(*from, self.chains.get(chain));
         }
@@ -247,8 +309,8 @@ impl Known {
                 self.chains.insert(chain, refs);
             }
         }
-        if answered {
-            self.ends.insert(chain);
+        if exchange.messages.iter().any(|message| matches!(message.told, Told::Input | Told::Output)) {
+            *self.ends.entry(chain).or_default() |= answered;
         }
     }
 
@@ -289,7 +351,7 @@ impl Known {
 }
 
 /// What the message tells to which a block belongs.
-fn told(exchange: &Exchange, block: usize) -> Told {
+fn told_by(exchange: &Exchange, block: usize) -> Told {
     exchange.messages.iter().find(|message| message.holds(block)).map_or(Told::Above, |message| message.told)
 }
 

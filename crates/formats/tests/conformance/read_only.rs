@@ -405,6 +405,30 @@ fn spans_tell_a_growing_conversation_once_and_each_call_as_it_ended() {
 }
 
 #[test]
+fn runs_without_ids_and_answers_that_were_not_recorded_are_told_once_too() {
+    let (bytes, _) = read("otel");
+    let text = String::from_utf8(bytes).unwrap();
+    let bare: String = text
+        .replace(r#"{"key": "gen_ai.tool.call.id", "value": {"stringValue": "c1"}}, "#, "")
+        .replace(r#"{"key": "gen_ai.tool.call.id", "value": {"stringValue": "c2"}}, "#, "")
+        .replace("gen_ai.output.messages", "gen_ai.output.lost");
+    let bytes = bare.into_bytes();
+    let index = by_name("otel").unwrap().index(&bytes).unwrap();
+    segment(&index).check_cover(&index).unwrap();
+    let expected = [
+        " bash String(\"rm -f /var/lamp.log\") -> Returned None None",
+        " bash String(\"sleep 900\") -> TimedOut None Some(true)",
+    ];
+    assert_eq!(runs(&bytes, &index), expected);
+    let once = |who: Speaker| {
+        index.blocks().filter(|(_, block)| block.speaker == who && block.copy_of.is_none()).count()
+    };
+    assert_eq!(once(Speaker::User), 2, "the prompt and the thanks");
+    let orphans = segment(&index).spans.iter().filter(|span| span.kind == SpanKind::OrphanResult).count();
+    assert_eq!(orphans, 0);
+}
+
+#[test]
 fn an_export_is_read_alike_as_lines_and_as_a_document() {
     let (bytes, lines) = read("otel");
     let requests: Vec<&str> = std::str::from_utf8(&bytes).unwrap().lines().collect();
