@@ -52,6 +52,7 @@ const LINES: &[Sign] = &[
     Sign { what: "a JSON-RPC log", has: &[Path(&["jsonrpc"])] },
     Sign { what: "a recording of model responses", has: &[Path(&["method"]), Path(&["response"])] },
     Sign { what: "an OpenTelemetry export", has: &[Path(&["resourceSpans"])] },
+    Sign { what: "an export of OpenTelemetry's logs", has: &[Path(&["resourceLogs"])] },
     Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "RUN_STARTED")] },
     Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "TEXT_MESSAGE_"), Path(&["messageId"])] },
     Sign { what: "an AG-UI event log", has: &[Begins(&["type"], "TOOL_CALL_"), Path(&["toolCallId"])] },
@@ -119,6 +120,7 @@ const DOCUMENTS: &[Sign] = &[
     Sign { what: "an old Codex session", has: &[Path(&["session"]), Path(&["items"])] },
     Sign { what: "a Claude session from the web", has: &[Path(&["loglines", "*", "message"])] },
     Sign { what: "an OpenTelemetry export", has: &[Path(&["resourceSpans"])] },
+    Sign { what: "an export of OpenTelemetry's logs", has: &[Path(&["resourceLogs"])] },
 ];
 
 /// Files that are no text: how they begin, and what stands near their beginning.

@@ -10,7 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 use strongroom_core::error::Result;
-use strongroom_core::transcript::{BlockKind, BlockRef, Bytes, CallFacts, Record, Scalar, Visibility};
+use strongroom_core::range::ByteRange;
+use strongroom_core::transcript::{
+    Block, BlockKind, BlockRef, Bytes, CallFacts, Record, RecordKind, Scalar, Speaker, Visibility,
+};
 
 /// A hash of what a message says.
 type Print = [u8; 32];
@@ -50,8 +53,9 @@ impl Message {
 /// The messages of a span, what the model gave back last.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    /// Where the record begins.
+    /// Where the record begins, and where a block may stand that tells what it lacks.
     pub(super) at: u64,
+    pub(super) lack: Option<ByteRange>,
     pub(super) span: Option<String>,
     pub(super) trace: Option<String>,
     pub(super) conversation: Option<String>,
@@ -95,6 +99,9 @@ impl History {
                     block.visibility = Visibility::Aside;
                 }
             }
+        }
+        for (at, place) in known.open.into_values().flatten() {
+            records.get_mut(at).into_iter().for_each(|record| lacks_an_answer(record, place));
         }
         Ok(())
     }
@@ -154,6 +161,23 @@ fn given(source: &dyn Bytes, call: &CallFacts) -> Result<Vec<(String, Scalar)>> 
     Ok(leaves)
 }
 
+/// Adds to a span what nothing tells: the answer of the model.
+fn lacks_an_answer(record: &mut Record, place: ByteRange) {
+    let why = "what the model gave back was not recorded";
+    let block = Block {
+        kind: BlockKind::Opaque(why.to_owned()),
+        range: place,
+        pointer: "/name".to_owned(),
+        speaker: Speaker::Unknown,
+        visibility: Visibility::Aside,
+        copy_of: None,
+        text: Vec::new(),
+    };
+    // Behind the others: blocks are named by their number.
+    record.blocks.push(block);
+    record.kind = RecordKind::Message;
+}
+
 /// The record of the conversation that a span goes on with, where the span does not name its conversation.
 fn goes_on(exchange: &Exchange, copies: &Copies) -> Option<usize> {
     let told_again = |block: usize| {
@@ -163,6 +187,9 @@ fn goes_on(exchange: &Exchange, copies: &Copies) -> Option<usize> {
     let known = copies.iter().find(|(block, _)| exchange.conversation.is_none() && told_again(*block))?;
     usize::try_from(known.1.record).ok()
 }
+
+/// Records without an answer, by how far their conversation had come, and where that may be said.
+type Open = BTreeMap<Print, Vec<(usize, ByteRange)>>;
 
 /// A block of the record at hand, and the earlier one that it is a rendition of.
 type Copies = Vec<(usize, BlockRef)>;
@@ -194,6 +221,8 @@ struct Known {
     chains: BTreeMap<Print, Vec<BlockRef>>,
     /// Up to where earlier spans had come, and whether their outputs were recorded.
     ends: BTreeMap<Print, bool>,
+    /// Spans whose outputs nobody has told yet, by how far they had come.
+    open: Open,
     /// Messages by what they say, in a trace.
     said: BTreeMap<Print, Vec<BlockRef>>,
     /// Spans that were exported.
@@ -214,6 +243,7 @@ impl Known {
             return Ok(first.iter().copied().enumerate().collect());
         }
         let mut copies: BTreeMap<usize, BlockRef> = self.told_again(exchange, scope, &own);
+        self.note_answers(exchange, scope, at);
         for (block, part) in record.blocks.iter().enumerate() {
             if copies.contains_key(&block) {
                 continue;
@@ -281,6 +311,27 @@ impl Known {
             copy(*from, self.chains.get(chain));
         }
         copies
+    }
+
+    /// Notes whether the answer of a span is known, and what answers of earlier ones its input tells.
+    fn note_answers(&mut self, exchange: &Exchange, scope: &str, at: usize) {
+        let mut chain = begin(scope);
+        for message in exchange.messages.iter().filter(|message| !message.instructs) {
+            match message.told {
+                Told::Input => {
+                    let answers = message.says.starts_with("assistant\n") || message.says.starts_with("model\n");
+                    if answers && chain != begin(scope) {
+                        self.open.remove(&chain);
+                    }
+                    chain = print(&chain, &message.says);
+                }
+                Told::Output => return,
+                Told::Run | Told::Above => {}
+            }
+        }
+        if let Some(place) = exchange.lack {
+            self.open.entry(chain).or_default().push((at, place));
+        }
     }
 
     /// Notes what an exchange has told.

@@ -75,6 +75,7 @@ pub(super) fn read(span: Value<'_>, record: &mut Record, history: &mut History, 
     messages.sort_by_key(|message| message.told == Told::Output);
     history.exchanges.push(Exchange {
         at: record.range.start(),
+        lack: span.get("name").map(Value::range).filter(|_| told == Some(Told::Input)),
         span: record.id.clone(),
         trace: owned(span, "traceId"),
         conversation,

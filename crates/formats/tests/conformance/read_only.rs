@@ -424,6 +424,13 @@ fn runs_without_ids_and_answers_that_were_not_recorded_are_told_once_too() {
         index.blocks().filter(|(_, block)| block.speaker == who && block.copy_of.is_none()).count()
     };
     assert_eq!(once(Speaker::User), 2, "the prompt and the thanks");
+    let holes: Vec<Option<u32>> = index
+        .records
+        .iter()
+        .filter(|record| record.blocks.iter().any(|block| matches!(block.kind, BlockKind::Opaque(_))))
+        .map(|record| record.line)
+        .collect();
+    assert_eq!(holes, [Some(5)], "the answer that no later input tells");
     let orphans = segment(&index).spans.iter().filter(|span| span.kind == SpanKind::OrphanResult).count();
     assert_eq!(orphans, 0);
 }
