@@ -95,7 +95,7 @@ fn what_is_packed_in_a_file_is_read_like_a_file() {
     assert_eq!(again["verdict"], "supported", "{again}");
 }
 
-/// A database as OpenCode keeps it, with the sessions of an export under two ids.
+/// A database as `OpenCode` keeps it, with the sessions of an export under two ids.
 fn database(path: &std::path::Path, export: &serde_json::Value) -> rusqlite::Connection {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let tool = rusqlite::Connection::open(path).unwrap();
