@@ -319,7 +319,8 @@ impl Known {
         for message in exchange.messages.iter().filter(|message| !message.instructs) {
             match message.told {
                 Told::Input => {
-                    let answers = message.says.starts_with("assistant\n") || message.says.starts_with("model\n");
+                    let answers =
+                        message.says.starts_with("assistant\n") || message.says.starts_with("model\n");
                     if answers && chain != begin(scope) {
                         self.open.remove(&chain);
                     }
