@@ -172,7 +172,7 @@ impl Asked {
                     pointers = pointers_into(&decoded, lineage);
                 }
                 Some(revision) => {
-                    leave_out.extend(lineage.kept.iter().chain(lineage.stubs.keys()).copied());
+                    leave_out.extend(lineage.stubs.keys().copied());
                     let (bytes, lost) = restore(archive, &revision)?;
                     self.note_lost_spans(&lineage.record, &lost);
                     let damaged = !lost.is_empty();
@@ -184,6 +184,11 @@ impl Asked {
                         Transcript::from_bytes(transcript.name(), bytes, Some(transcript.format().name()));
                     // What is left of a damaged original may be no transcript; the holes above say so.
                     original = if damaged { read.ok() } else { Some(read?) };
+                    leave_out.extend(if damaged {
+                        told_by(original.as_ref(), lineage, &decoded)?
+                    } else {
+                        lineage.kept.clone()
+                    });
                 }
                 None => {
                     let why = "its source is not in this archive";
@@ -585,6 +590,19 @@ fn is_told(span: &ReadSpan<'_>) -> bool {
             && block.text.lines().take(TOLD_LINES).any(|line| line.starts_with(TOLD_FIRST))
     };
     !span.content.blocks.is_empty() && span.content.blocks.iter().all(told)
+}
+
+/// The kept spans that what is left of a damaged original tells as well; the others are told by the transcript alone.
+fn told_by(
+    original: Option<&Transcript>,
+    lineage: &Lineage,
+    decoded: &Decoded<'_>,
+) -> Result<BTreeSet<SpanIndex>> {
+    let Some(original) = original else { return Ok(BTreeSet::new()) };
+    let keys: BTreeSet<ContentKey> =
+        Decoded::uncounted(original)?.spans.iter().map(|span| span.key).collect();
+    let is_told = |at: &SpanIndex| decoded.span(*at).is_some_and(|span| keys.contains(&span.key));
+    Ok(lineage.kept.iter().copied().filter(is_told).collect())
 }
 
 fn starts_behind(decoded: &Decoded<'_>, at: SpanIndex, len: u64) -> bool {

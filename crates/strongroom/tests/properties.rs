@@ -7,6 +7,8 @@
     reason = "helpers of tests, where clippy sees none"
 )]
 
+#[path = "properties/damaged.rs"]
+mod damaged;
 #[path = "properties/forgeries.rs"]
 mod forgeries;
 #[path = "properties/under_us.rs"]
