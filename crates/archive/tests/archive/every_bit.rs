@@ -128,7 +128,7 @@ impl Small {
         match export(&archive, "s") {
             Ok(bytes) => assert!(bytes == self.source && !is_hit(0), "{}, {what}", column.name),
             Err(error) => {
-                assert_eq!((error.kind(), is_hit(0)), (ErrorKind::Corrupt, true), "{what}: {error}")
+                assert_eq!((error.kind(), is_hit(0)), (ErrorKind::Corrupt, true), "{what}: {error}");
             }
         }
         for (at, record) in self.records.iter().enumerate() {
@@ -137,7 +137,7 @@ impl Small {
                 Ok(found) => assert!(found.as_ref() == Some(record) && !hit, "{what}: record {at}"),
                 // A record is believed by its entry in the journal.
                 Err(error) => {
-                    assert_eq!(error.kind(), ErrorKind::Corrupt, "{}, {what}: {error}", column.name)
+                    assert_eq!(error.kind(), ErrorKind::Corrupt, "{}, {what}: {error}", column.name);
                 }
             }
         }
