@@ -23,9 +23,19 @@ test-tier rounds="1" *servers:
     cargo build -p strongroom-cli
     tests/tier/run target/debug/strongroom {{rounds}} {{servers}}
 
-# So many forgeries in transcripts, and forty round trips; about 5 ms each in a debug build, so in a release build.
+# So many forgeries in transcripts, and forty round trips; about 2 ms each in a debug build, so in a release build.
 forge count:
     STRONGROOM_TEST_FORGERIES={{count}} cargo test --release -p strongroom --test properties -- --ignored --nocapture forgeries::
+
+# Every bit of a small archive changed, alone and asked after, and a thousand schedules of a clock that jumps; half an hour.
+every-bit:
+    cargo test -p strongroom-archive --test archive -- --ignored --exact --nocapture every_bit::every_changed_bit_is_found
+    cargo test -p strongroom --test properties -- --ignored --nocapture damaged:: clocks::
+
+# Sessions that grow, imported, compacted, asked, moved and deleted for so many seconds; what must not grow is watched.
+soak seconds="1750":
+    cargo build -p strongroom-cli
+    tests/soak/run target/debug/strongroom {{seconds}}
 
 # The Python package, in a virtual environment below target/, with the agent frameworks it works inside.
 test-python:

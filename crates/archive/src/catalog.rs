@@ -220,6 +220,13 @@ impl<'c> Catalog<'c> {
         Ok(last.map(Timestamp::from_ms))
     }
 
+    /// The latest instant at which a state of a source was taken in.
+    pub(crate) fn last_import(self) -> Outcome<Option<Timestamp>> {
+        let read = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?);
+        let found = row(self.connection, sql::LAST_IMPORT, [self.archive], read)?;
+        Ok(found.flatten().map(Timestamp::from_ms))
+    }
+
     /// Beyond what no retention is reported.
     pub(crate) fn cap(self) -> Outcome<Retention> {
         let found = row(self.connection, sql::CAP_GET, [self.archive], |row| retention_of(row, 0))?;

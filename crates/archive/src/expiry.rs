@@ -73,6 +73,18 @@ impl Archive {
         self.look(|catalog| catalog.last_time())
     }
 
+    /// The latest instant at which a state of a source was taken in: a deletion does not carry it on.
+    ///
+    /// # Errors
+    /// `Unavailable` when the archive cannot be read.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of one lifetime, the closure of any"
+    )]
+    pub fn last_import(&self) -> Result<Option<Timestamp>> {
+        self.look(|catalog| catalog.last_import())
+    }
+
     /// Deletes those of `pieces` that `deletion` permits at the moment of deletion, each in one transaction with its
     /// tombstone and its journal entry; returns them. Nobody stores meanwhile.
     ///

@@ -255,6 +255,7 @@ pub(crate) const TOMBSTONE_PUT: &str =
     "INSERT OR REPLACE INTO tombstone (archive, keyed, reason, at_ms) VALUES (?1, ?2, ?3, ?4)";
 pub(crate) const TOMBSTONES: &str =
     "SELECT keyed, reason, at_ms FROM tombstone WHERE archive = ?1 ORDER BY keyed";
+pub(crate) const LAST_IMPORT: &str = "SELECT max(at_ms) FROM revision WHERE archive = ?1";
 pub(crate) const LAST_TIME: &str = "
     SELECT max(at_ms) FROM (
         SELECT max(at_ms) AS at_ms FROM revision WHERE archive = ?1

@@ -33,7 +33,7 @@ use strongroom_formats::Edit;
 
 use crate::classes::{keep_by_class, origin};
 use crate::consent::{self, Turn};
-use crate::custody::{Intake, Terms, meta_of, record, take_in, take_in_output};
+use crate::custody::{Intake, Terms, meta_of, present, record, take_in, take_in_output};
 use crate::lineage::{Traced, trace};
 use crate::policy::Policy;
 use crate::prose::{self, Prose};
@@ -444,7 +444,8 @@ impl Run<'_, '_> {
         pieces: Vec<Piece>,
         observe: &mut dyn FnMut(Step),
     ) -> Result<Deposited> {
-        let retention = self.options.policy.retention(origin(self.reading), self.options.now)?;
+        let now = self.archive.map_or(Ok(self.options.now), |archive| present(archive, self.options.now))?;
+        let retention = self.options.policy.retention(origin(self.reading), now)?;
         let mut pieces = pieces.into_iter().map(Ok);
         let Some(archive) = self.archive else {
             let mut originals = Originals { pieces: &mut pieces, revisions: &[], retention };
@@ -462,7 +463,7 @@ impl Run<'_, '_> {
     fn register(&self, archive: &Archive, revision: &Revision, terms: Terms) -> Result<()> {
         let main = meta_of(&self.session.main, archive)?;
         record(archive, &main, revision, terms)?;
-        keep_by_class(archive, self.options.policy, self.reading, revision, terms.now)?;
+        keep_by_class(archive, self.options.policy, self.reading, revision, present(archive, terms.now)?)?;
         let mut items = Vec::new();
         for child in &self.session.children {
             let meta = meta_of(child, archive)?;

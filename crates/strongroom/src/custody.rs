@@ -192,6 +192,15 @@ impl std::io::Read for Reader<'_> {
     }
 }
 
+/// The present, for terms that begin now: never before the last act in the archive. An original that is taken in under a
+/// clock that stands in the past is kept as long as any other.
+///
+/// # Errors
+/// `Unavailable` when the archive cannot be read.
+pub fn present(archive: &Archive, now: Timestamp) -> Result<Timestamp> {
+    Ok(archive.last_time()?.map_or(now, |last| last.max(now)))
+}
+
 /// The bytes of a revision, as far as they are left, and what is not: pieces that are gone, damaged or out of reach are NUL bytes,
 /// bytes that were taken out by order are [`REDACTED_BYTE`](strongroom_core::vault::REDACTED_BYTE).
 ///

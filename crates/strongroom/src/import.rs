@@ -11,7 +11,7 @@ use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Bytes;
 
 use crate::classes::keep_by_class;
-use crate::custody::{Terms, facts, name_of, take_in};
+use crate::custody::{Terms, facts, name_of, present, take_in};
 use crate::files::{FileBytes, facts_at, items_of, sessions_in};
 use crate::policy::{Origin, Policy};
 use crate::reading::Reading;
@@ -284,7 +284,7 @@ pub fn import_summary(
     let id = source_id(archive.id(), &name);
     let facts = facts(None, Bytes::len(&bytes));
     let origin = Origin { source: &name, project: None };
-    let retention = options.policy.retention(origin, options.now)?;
+    let retention = options.policy.retention(origin, present(archive, options.now)?)?;
     let meta = SourceMeta { id, name, format: "summary".to_owned(), session: None, facts };
     take_in(archive, &bytes, &meta, Terms { retention, now: options.now }, &mut |_| {})?;
     if archive.source(main)?.is_some() {
@@ -319,7 +319,8 @@ fn keep_classes(archive: &Archive, path: &Path, format: &str, options: ImportOpt
     let transcript = Transcript::open(path, Some(format))?;
     let source = source_id(archive.id(), &name_of(path));
     let Some(revision) = archive.latest_revision(source)? else { return Ok(()) };
-    keep_by_class(archive, options.policy, &Reading::uncounted(&transcript)?, &revision, options.now)
+    let now = present(archive, options.now)?;
+    keep_by_class(archive, options.policy, &Reading::uncounted(&transcript)?, &revision, now)
 }
 
 /// The directory that a transcript names, where a rule asks for it.
@@ -349,7 +350,7 @@ fn take_as(
     let meta = SourceMeta { id, name, format: file.format.to_owned(), session: None, facts };
     let project = project(options.policy, file);
     let origin = Origin { source: &meta.name, project: project.as_deref() };
-    let retention = options.policy.retention(origin, options.now)?;
+    let retention = options.policy.retention(origin, present(archive, options.now)?)?;
     take_in(archive, &file.source, &meta, Terms { retention, now: options.now }, progress)?;
     Ok(())
 }

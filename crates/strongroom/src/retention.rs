@@ -23,6 +23,10 @@ const BACKWARD_MAX: Duration = Duration::from_ms(10 * 60 * 1_000);
 /// act.
 const FORWARD_MAX: Duration = Duration::from_days(30);
 
+/// How far behind the last import a clock is believed without a word from outside: what has ended after that waits for
+/// the next import, so that a clock that runs ahead deletes nothing that the default grace would not let go.
+const BELIEVED: Duration = Duration::from_days(1);
+
 /// Who may take a hold off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldKind {
@@ -278,7 +282,8 @@ pub struct Plan {
     pub pieces: Vec<PieceTerm>,
     /// Pieces whose retention has ended and that are held.
     pub held: Vec<PieceTerm>,
-    /// Pieces whose retention has ended, and not yet the grace after it.
+    /// Pieces whose retention has ended, and not yet the grace after it; or which ended after the last import, so that
+    /// the clock alone says it.
     pub in_grace: Vec<PieceTerm>,
     /// The names of the sources that lose something, each with the bytes it loses.
     pub sources: Vec<(String, u64)>,
@@ -290,11 +295,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans a deletion.
+    /// Plans a deletion. `today` is the day as somebody outside knows it, who stands in for a clock that is ahead.
     ///
     /// # Errors
     /// `Unavailable` when the archive cannot be read, `InvalidInput` of a policy that cannot be.
-    pub fn make(archive: &Archive, policy: &Policy, now: Timestamp) -> Result<Self> {
+    pub fn make(archive: &Archive, policy: &Policy, now: Timestamp, today: Option<&str>) -> Result<Self> {
         let sources = archive.sources()?;
         let mut held_sources = BTreeSet::new();
         for source in &sources {
@@ -303,7 +308,11 @@ impl Plan {
             }
         }
         let grace = policy.grace()?;
-        let expired_by = Timestamp::from_ms(now.as_ms().saturating_sub(grace.as_ms()));
+        let sure = match archive.last_import()? {
+            Some(last) if today.is_none() => now.min(last + BELIEVED),
+            Some(_) | None => now,
+        };
+        let expired_by = Timestamp::from_ms(sure.as_ms().saturating_sub(grace.as_ms()));
         let clock = Clock::look(archive, now)?;
         let mut plan = Self {
             pieces: Vec::new(),

@@ -7,6 +7,8 @@
     reason = "helpers of tests, where clippy sees none"
 )]
 
+#[path = "properties/clocks.rs"]
+mod clocks;
 #[path = "properties/damaged.rs"]
 mod damaged;
 #[path = "properties/forgeries.rs"]

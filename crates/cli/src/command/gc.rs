@@ -16,7 +16,7 @@ pub(super) fn run(args: &Args, own: &GcArgs) -> Result<End> {
         out::warning("no --policy: holds that a policy file names are not known here");
     }
     let now = clock::now();
-    let plan = Plan::make(&archive, &policy, now)?;
+    let plan = Plan::make(&archive, &policy, now, own.today.as_deref())?;
     if !own.act {
         return print(args, &plan, None);
     }
@@ -48,7 +48,7 @@ fn print(args: &Args, plan: &Plan, gone: Option<(usize, u64)>) -> Result<End> {
     for (pieces, what) in [
         (&plan.pieces, "may go"),
         (&plan.held, "have ended and are held"),
-        (&plan.in_grace, "ended a short time ago"),
+        (&plan.in_grace, "ended a short time ago, or after the last import"),
     ] {
         out::line(&format!("{} pieces with {} bytes {what}", pieces.len(), bytes(pieces)))?;
     }

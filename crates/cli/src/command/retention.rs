@@ -3,6 +3,7 @@
 use serde_json::json;
 use strongroom::Result;
 use strongroom::archive::Archive;
+use strongroom::custody::present;
 use strongroom::digest::SourceId;
 use strongroom::policy::keep;
 use strongroom::retention::{HoldKind, Outlook, SourceTerm, SummaryTerm, extend, outlook, release};
@@ -35,7 +36,7 @@ pub(super) fn run(args: &Args, own: &RetentionArgs) -> Result<End> {
 
 fn change(archive: &Archive, source: SourceId, own: &RetentionArgs) -> Result<()> {
     if let Some(length) = &own.extend {
-        let pieces = extend(archive, source, keep(length, clock::now())?)?;
+        let pieces = extend(archive, source, keep(length, present(archive, clock::now())?)?)?;
         out::note(&format!("{pieces} pieces are kept at least that long"));
     }
     if let (Some(kind), Some(reason)) = (own.hold, &own.reason) {
