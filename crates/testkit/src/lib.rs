@@ -16,4 +16,6 @@ pub mod figure;
 
 pub mod server;
 
+pub mod dice;
+
 pub mod forgery;

@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use testkit::dice::Dice;
+
 use super::Step;
 
 mod image;
@@ -70,29 +72,6 @@ impl Drop for Planted {
 
 pub(crate) fn planted(bug: Bug) -> bool {
     PLANTED.get() == Some(bug)
-}
-
-/// Deterministic dice.
-#[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    /// A number below `bound`, which is not 0.
-    pub(crate) fn roll(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.roll(bound as u64)).unwrap()
-    }
 }
 
 /// The number of a file in a recording, whatever its names.

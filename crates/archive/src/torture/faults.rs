@@ -6,13 +6,14 @@ use std::ops::Range;
 use strongroom_core::digest::PieceId;
 use strongroom_core::error::ErrorKind;
 use strongroom_core::vault::{Loaded, Piece, Retention, Vault as _};
+use testkit::dice::Dice;
 
 use super::power::{Tally, cut};
 use super::promises::Promises;
 use super::workload::{Act, run, text};
 use super::{Scratch, part};
 use crate::archive::{Archive, Mode};
-use crate::disk::simulated::{Bug, Dice, Disk, Failure, Plan, plant, seed_random};
+use crate::disk::simulated::{Bug, Disk, Failure, Plan, plant, seed_random};
 
 /// An import, a compaction's acts, and a collection of what has expired, with what a disk does between them.
 const ACTS: [Act; 11] = [

@@ -5,12 +5,13 @@ use std::ops::{AddAssign, Range};
 use std::path::Path;
 
 use strongroom_core::vault::{Piece, Retention, Vault as _};
+use testkit::dice::Dice;
 
 use super::promises::{Note, Promises};
 use super::workload::{Act, Recording, chosen, run, secret};
 use super::{Scratch, part};
 use crate::archive::{Archive, Mode, Options};
-use crate::disk::simulated::{Bug, Dice, Disk, Image, Survivors, plant};
+use crate::disk::simulated::{Bug, Disk, Image, Survivors, plant};
 
 /// How many acts a run has, and in how many states its disk is looked at.
 const ACTS: usize = 14;

@@ -11,11 +11,11 @@ use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::{Loaded, Piece, Retention, Tier, Vault as _};
+use testkit::dice::Dice;
 
 use crate::archive::{Archive, Mode, Options};
 use crate::cold::memory::{Act, MemoryStore, Wrong};
 use crate::cold::{Cloud, ColdStore, ObjectName, Put, Reply};
-use crate::disk::simulated::Dice;
 use crate::entry::Order;
 use crate::erasure::Subject;
 use crate::lock::Secret;

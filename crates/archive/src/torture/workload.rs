@@ -8,10 +8,11 @@ use strongroom_core::range::ByteRange;
 use strongroom_core::time::Timestamp;
 use strongroom_core::vault::{Piece, Registry as _, Retention, Vault as _};
 use testkit::conformance;
+use testkit::dice::Dice;
 
 use super::promises::Note;
 use crate::archive::{Archive, Mode, Options};
-use crate::disk::simulated::{Dice, Disk, Event, seed_random};
+use crate::disk::simulated::{Disk, Event, seed_random};
 use crate::entry::Order;
 use crate::erasure::Subject;
 use crate::expiry::Deletion;

@@ -7,6 +7,7 @@ use strongroom::import::{ImportOptions, Recheck, import};
 use strongroom::policy::Policy;
 use strongroom::retention::Plan;
 use strongroom::time::Timestamp;
+use testkit::dice::Dice;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
@@ -32,18 +33,6 @@ const JUMPS_MS: [i64; 12] = [
     5_000,
 ];
 
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, bound: i64) -> i64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        i64::try_from((mixed ^ (mixed >> 31)) % u64::try_from(bound).unwrap()).unwrap()
-    }
-}
-
 /// What some schedules come to.
 #[derive(Debug, Default)]
 struct Tally {
@@ -57,15 +46,15 @@ struct Tally {
 /// deleted. One that is ahead when something is taken in carries the archive's own mark with it, and nothing inside can
 /// tell.
 fn schedule(seed: u64, tally: &mut Tally) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::starting_at(seed);
     let home = tempfile::tempdir().unwrap();
     let archive = Archive::open(&home.path().join("archive"), Mode::CreateIfMissing).unwrap();
     let policy = Policy::parse(&format!("retention = \"{KEPT_DAYS}d\"\n"), "test").unwrap();
     let mut now = BEGINNING_MS;
     let mut taken: Vec<(String, i64)> = Vec::new();
     for step in 0..24 {
-        now += dice.roll(2 * DAY_MS);
-        let jump = if dice.roll(2) == 0 { 0 } else { JUMPS_MS[usize::try_from(dice.roll(12)).unwrap()] };
+        now += i64::try_from(dice.roll(2 * DAY_MS.unsigned_abs())).unwrap();
+        let jump = if dice.roll(2) == 0 { 0 } else { JUMPS_MS[dice.below(JUMPS_MS.len())] };
         if dice.roll(3) == 0 || step == 0 {
             let jump = if step == 0 { 0 } else { jump.min(0) };
             let path = home.path().join(format!("s{step}.jsonl"));

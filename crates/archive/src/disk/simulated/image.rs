@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Dice, Event, FileNo};
+use testkit::dice::Dice;
+
+use super::{Event, FileNo};
 
 /// The bytes of a disk that are written whole or not at all.
 const SECTORS: [usize; 2] = [512, 4096];
