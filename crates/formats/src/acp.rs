@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use strongroom_core::error::Result;
 use strongroom_core::transcript::{
-    Arguments, Block, BlockKind, Bytes, CallFacts, Ending, Finding, Form, Level, Record, RecordKind,
-    ResultFacts, SourceIndex, Speaker, TextRange, Visibility,
+    Arguments, Block, BlockKind, Bytes, CallFacts, Ending, Finding, Form, Record, RecordKind, ResultFacts,
+    SourceIndex, Speaker, TextRange,
 };
 
 use crate::json::{Kind, Value};
 use crate::lines::read_records;
 use crate::outcome;
-use crate::part::{block, finding, owned, plain_text, user_text};
+use crate::part::{block, owned, plain_text, unknown, user_text};
 use crate::stream::{self, Holds, Step, Whole};
 
 /// Where the piece of a chunk stands.
@@ -152,7 +152,10 @@ impl Reader {
             (_, Some((name, whole))) => self.chunk(update, (name, whole), record, at),
             ("tool_call", _) => self.called(update, record, at),
             ("tool_call_update", _) => self.called_again(update, record),
-            _ if kind.is_empty() => self.unknown(update, record),
+            _ if kind.is_empty() => {
+                let why = "an update without a kind".to_owned();
+                self.findings.push(unknown(record, update, "", why));
+            }
             _ => {
                 self.steps.insert(at, Step::Silent);
             }
@@ -172,14 +175,6 @@ impl Reader {
         let holds = if text.raw().len() > 2 { Holds::Text } else { Holds::Nothing };
         let name = format!("{kind} {message}");
         self.steps.insert(at, Step::Piece { name, whole: Some(whole.clone()), holds });
-    }
-
-    fn unknown(&mut self, value: Value<'_>, record: &mut Record) {
-        let why = "an update without a kind".to_owned();
-        self.findings.push(finding(Level::Note, "unknown-record", record.line, "", why.clone()));
-        record.kind = RecordKind::Unknown;
-        let own = block(BlockKind::Opaque(why), value, String::new(), Speaker::Unknown);
-        record.blocks.push(Block { visibility: Visibility::Aside, text: vec![plain_text(value)], ..own });
     }
 
     /// A call. Its arguments may come later, and what it returned may stand here already.

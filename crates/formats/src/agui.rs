@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use strongroom_core::error::Result;
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::{
-    Block, BlockKind, BlockRef, Bytes, CallFacts, Finding, Form, Level, Record, RecordKind, ResultFacts,
+    Block, BlockKind, BlockRef, Bytes, CallFacts, Finding, Form, Record, RecordKind, ResultFacts,
     SourceIndex, Speaker, Visibility,
 };
 
@@ -13,7 +13,7 @@ use crate::chat;
 use crate::json::{Kind, Value};
 use crate::lines::read_records;
 use crate::outcome;
-use crate::part::{block, content_texts, finding, owned, plain_text, text_block};
+use crate::part::{block, content_texts, owned, text_block, unknown};
 use crate::stream::{self, Holds, Step, Whole};
 
 /// Where the pieces of texts and arguments stand.
@@ -109,7 +109,10 @@ impl Reader {
             Some(Reading::Silent) => {
                 self.steps.insert(at, Step::Silent);
             }
-            None => self.unknown(value, &kind, &mut record),
+            None => {
+                let why = format!("an event of unknown type {kind:?}");
+                self.findings.push(unknown(&mut record, value, "", why));
+            }
         }
         self.findings.iter_mut().skip(from).for_each(|finding| finding.line = record.line);
         if record.kind == RecordKind::Meta && !record.blocks.is_empty() {
@@ -126,14 +129,6 @@ impl Reader {
             value.get("delta").is_some_and(|delta| delta.kind() == Kind::String && delta.raw().len() > 2);
         let holds = if text { Holds::Text } else { Holds::Nothing };
         self.steps.insert(at, Step::Piece { name, whole, holds });
-    }
-
-    fn unknown(&mut self, value: Value<'_>, kind: &str, record: &mut Record) {
-        let why = format!("an event of unknown type {kind:?}");
-        self.findings.push(finding(Level::Note, "unknown-record", record.line, "", why.clone()));
-        record.kind = RecordKind::Unknown;
-        let own = block(BlockKind::Opaque(why), value, String::new(), Speaker::Unknown);
-        record.blocks.push(Block { visibility: Visibility::Aside, text: vec![plain_text(value)], ..own });
     }
 
     /// Messages as a whole. Each names itself, so that those that were told piece by piece are known.

@@ -12,7 +12,7 @@ use crate::format::refuse_empty;
 use crate::json::{Kind, Value};
 use crate::lines::read_records;
 use crate::outcome::{self, leading_number};
-use crate::part::{block, content_texts, finding, owned, plain_text, text_block, time_of, user_text};
+use crate::part::{block, content_texts, finding, owned, text_block, time_of, unknown, user_text};
 
 /// Reads a session.
 ///
@@ -179,7 +179,10 @@ impl Reader {
         match (reading, data) {
             (Some(reading), Some(data)) => self.event(reading, data, &mut record, at),
             _ if FAMILIES.iter().any(|family| kind.starts_with(family)) || kind == "abort" => {}
-            _ => self.unknown(value, &kind, &mut record),
+            _ => {
+                let why = format!("an event of unknown type {kind:?}");
+                self.findings.push(unknown(&mut record, value, "", why));
+            }
         }
         if record.kind == RecordKind::Meta && !record.blocks.is_empty() {
             record.kind = RecordKind::Message;
@@ -226,14 +229,6 @@ impl Reader {
             }
             Reading::Handed => summary(data, "summary", record),
         }
-    }
-
-    fn unknown(&mut self, value: Value<'_>, kind: &str, record: &mut Record) {
-        let why = format!("an event of unknown type {kind:?}");
-        self.findings.push(finding(Level::Note, "unknown-record", record.line, "", why.clone()));
-        record.kind = RecordKind::Unknown;
-        let own = block(BlockKind::Opaque(why), value, String::new(), Speaker::Unknown);
-        record.blocks.push(Block { visibility: Visibility::Aside, text: vec![plain_text(value)], ..own });
     }
 
     fn start(&mut self, data: Value<'_>) {

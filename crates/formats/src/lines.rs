@@ -321,12 +321,7 @@ fn read_line(
         parts.records.push(opaque(line, line.range, "record-too-long", None, message));
         return Read::Whole;
     };
-    let mut at = 0;
-    if line.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
-        at = BYTE_ORDER_MARK.len();
-        parts.frame(piece(line, 0, at), "byte order mark");
-        parts.find(Level::Note, "byte-order-mark", 1, "begins with a byte order mark".to_owned());
-    }
+    let mut at = read_lead(line, bytes, parts);
     if bytes.ends_with(b"\r") && !parts.has("crlf") {
         parts.find(
             Level::Note,
@@ -335,9 +330,6 @@ fn read_line(
             "lines end with a carriage return and a line feed".to_owned(),
         );
     }
-    let prefix = event_stream_prefix(bytes.get(at..).unwrap_or_default());
-    parts.frame(piece(line, at, at + prefix), "name of the data");
-    at += prefix;
     let mut values = 0;
     loop {
         let start = skip(bytes, at, u8::is_ascii_whitespace);
@@ -379,6 +371,19 @@ fn read_line(
             }
         }
     }
+}
+
+/// Reads what stands before the first record of a line; where that begins.
+fn read_lead(line: &Line<'_>, bytes: &[u8], parts: &mut Parts) -> usize {
+    let mut at = 0;
+    if line.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
+        at = BYTE_ORDER_MARK.len();
+        parts.frame(piece(line, 0, at), "byte order mark");
+        parts.find(Level::Note, "byte-order-mark", 1, "begins with a byte order mark".to_owned());
+    }
+    let prefix = event_stream_prefix(bytes.get(at..).unwrap_or_default());
+    parts.frame(piece(line, at, at + prefix), "name of the data");
+    at + prefix
 }
 
 /// How long the name is that a stream of server-sent events puts in front of each object.

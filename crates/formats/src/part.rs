@@ -4,7 +4,7 @@ use memchr::memmem;
 use strongroom_core::range::ByteRange;
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::{
-    Block, BlockKind, Encoding, Finding, Level, Speaker, TextRange, Visibility,
+    Block, BlockKind, Encoding, Finding, Level, Record, RecordKind, Speaker, TextRange, Visibility,
 };
 
 use crate::json::{self, Kind, Value};
@@ -163,6 +163,14 @@ pub(crate) fn digits_before(raw: &[u8], mark: &str) -> Option<String> {
         let number = before.get(at - digits..).filter(|number| !number.is_empty() && number.len() <= 20)?;
         String::from_utf8(number.to_vec()).ok()
     })
+}
+
+/// Makes of `record` one of an unknown kind: `value` stands aside, whole and by name, and the finding says why.
+pub(crate) fn unknown(record: &mut Record, value: Value<'_>, pointer: &str, why: String) -> Finding {
+    record.kind = RecordKind::Unknown;
+    let own = block(BlockKind::Opaque(why.clone()), value, pointer.to_owned(), Speaker::Unknown);
+    record.blocks.push(Block { visibility: Visibility::Aside, text: vec![plain_text(value)], ..own });
+    finding(Level::Note, "unknown-record", record.line, pointer, why)
 }
 
 /// A finding at a place.

@@ -6,7 +6,7 @@ use strongroom_core::transcript::{
 };
 
 use crate::json::{Kind, Value};
-use crate::part::{block, finding, owned, plain_text, text_block, time_of, user_text};
+use crate::part::{block, finding, owned, plain_text, text_block, time_of, unknown, user_text};
 use crate::responses::{self, COPIED_FROM, Owner, set_visibility};
 
 /// What a line does to the conversation.
@@ -164,11 +164,7 @@ impl Reader {
     }
 
     fn unknown(&mut self, value: Value<'_>, pointer: &str, name: &str, record: &mut Record) -> Step {
-        let why = format!("unknown {name}");
-        self.findings.push(finding(Level::Note, "unknown-record", record.line, pointer, why.clone()));
-        record.kind = RecordKind::Unknown;
-        let own = block(BlockKind::Opaque(why), value, pointer.to_owned(), Speaker::Unknown);
-        record.blocks.push(Block { visibility: Visibility::Aside, text: vec![plain_text(value)], ..own });
+        self.findings.push(unknown(record, value, pointer, format!("unknown {name}")));
         Step::None
     }
 

@@ -10,7 +10,9 @@ use strongroom_core::transcript::{
 use crate::copies::COPIED_FROM;
 use crate::json::{Kind, Value};
 use crate::outcome;
-use crate::part::{block, content_texts, finding, owned, plain_text, text_block, time_of, user_text};
+use crate::part::{
+    block, content_texts, finding, owned, plain_text, text_block, time_of, unknown, user_text,
+};
 
 /// What a line is in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -110,11 +112,7 @@ impl Reader {
     }
 
     fn unknown(&mut self, value: Value<'_>, record: &mut Record, name: &str) {
-        let why = format!("unknown {name}");
-        self.findings.push(finding(Level::Note, "unknown-record", record.line, "", why.clone()));
-        record.kind = RecordKind::Unknown;
-        let own = block(BlockKind::Opaque(why), value, String::new(), Speaker::Unknown);
-        record.blocks.push(Block { visibility: Visibility::Aside, text: vec![plain_text(value)], ..own });
+        self.findings.push(unknown(record, value, "", format!("unknown {name}")));
     }
 
     fn message(&mut self, value: Value<'_>, record: &mut Record, at: u32) {
