@@ -57,8 +57,8 @@ impl FileBytes {
             .session(id)?
             .ok_or_else(|| Error::not_found(format!("{} does not exist", path.display())))?;
         let bytes = database.export(id)?;
-        let held = Held::Memory(bytes);
-        Ok(Self { len: held.len(), facts: facts_of_session(path, &kept), held, path: path.to_owned() })
+        let (len, facts) = (Bytes::len(&bytes), facts_of_session(path, &kept));
+        Ok(Self { len, facts, held: Held::Memory(bytes), path: path.to_owned() })
     }
 
     /// Opens a regular file for its [content](Self::content).
@@ -79,7 +79,11 @@ impl FileBytes {
         let unpacked = strongroom_stores::packed::unpacked(&self).map_err(|error| {
             Error::new(error.kind(), format!("{}: {error}", self.path.display())).caused_by(error)
         })?;
-        if let (Held::File(_), Some(own)) = (&self.held, sessions_in(&self.path)?) {
+        let sessions = match &self.held {
+            Held::File(file) if begins_as_database(file) => sessions_in(&self.path)?,
+            Held::File(_) | Held::Memory(_) => None,
+        };
+        if let Some(own) = sessions {
             let first =
                 own.first().map(|(path, _)| format!(", such as {}", path.display())).unwrap_or_default();
             let message = format!(
@@ -123,15 +127,6 @@ impl Bytes for FileBytes {
         let mut bytes = vec![0; len];
         file.read_exact_at(&mut bytes, range.start()).map_err(|error| io_error(&self.path, "read", error))?;
         Ok(Cow::Owned(bytes))
-    }
-}
-
-impl Held {
-    fn len(&self) -> u64 {
-        match self {
-            Self::File(_) => 0,
-            Self::Memory(bytes) => Bytes::len(bytes),
-        }
     }
 }
 
@@ -183,15 +178,23 @@ const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
 /// A file of `len` bytes, or the sessions in it where it is a database of a tool that is known.
 pub fn items_of(path: &Path, len: u64) -> Vec<(PathBuf, u64)> {
     let named = path.extension().is_some_and(|ending| DATABASES.iter().any(|own| ending == *own));
-    let sessions = if named { sessions_in(path).ok().flatten() } else { None };
+    if named { looked_into(path, len) } else { vec![(path.to_owned(), len)] }
+}
+
+/// As [`items_of`], whatever the file is called.
+pub fn looked_into(path: &Path, len: u64) -> Vec<(PathBuf, u64)> {
+    let sessions = sessions_in(path).ok().flatten();
     sessions.unwrap_or_else(|| vec![(path.to_owned(), len)])
 }
 
 fn database_at(path: &Path) -> Result<Option<Database>> {
-    let mut head = [0; 16];
-    let is_database = File::open(path).and_then(|file| file.read_exact_at(&mut head, 0)).is_ok()
-        && strongroom_stores::database::is_database(&head);
+    let is_database = File::open(path).is_ok_and(|file| begins_as_database(&file));
     if is_database { Database::open(path) } else { Ok(None) }
+}
+
+fn begins_as_database(file: &File) -> bool {
+    let mut head = [0; 16];
+    file.read_exact_at(&mut head, 0).is_ok() && strongroom_stores::database::is_database(&head)
 }
 
 /// The database in which `path` names a session, and the session's id.

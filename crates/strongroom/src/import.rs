@@ -12,7 +12,7 @@ use strongroom_core::transcript::Bytes;
 
 use crate::classes::keep_by_class;
 use crate::custody::{Terms, facts, name_of, present, take_in};
-use crate::files::{FileBytes, facts_at, items_of, sessions_in};
+use crate::files::{FileBytes, facts_at, items_of, looked_into};
 use crate::policy::{Origin, Policy};
 use crate::reading::Reading;
 use crate::transcript::{FoundItem, MissingItem, Transcript, children_below, found_items, missing_items};
@@ -155,11 +155,7 @@ pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<(PathBuf, u64)>> {
     let mut files = Vec::new();
     for path in paths {
         match std::fs::symlink_metadata(path) {
-            Ok(meta) if meta.is_file() => {
-                // A file that is named is looked into, whatever it is called.
-                let sessions = sessions_in(path).ok().flatten();
-                files.extend(sessions.unwrap_or_else(|| vec![(path.clone(), meta.len())]));
-            }
+            Ok(meta) if meta.is_file() => files.extend(looked_into(path, meta.len())),
             Ok(meta) => find(path, &meta, &mut files),
             Err(error) => {
                 // A session in a database is named like a file below it.
