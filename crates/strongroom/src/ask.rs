@@ -28,7 +28,7 @@ use strongroom_evidence::query::Query;
 use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, SideText, SourceView};
 
 use crate::custody::{restore, revision_of_prefix};
-use crate::lineage::{Lineage, may_be_summary, stub_in, trace};
+use crate::lineage::{Lineage, Traced, may_be_summary, stub_in, trace};
 use crate::reading::{Decoded, ReadSpan, Reading, contents};
 use crate::transcript::{GoneBytes, Output, SessionFiles, Transcript};
 
@@ -92,6 +92,17 @@ pub struct Followed {
     pub stubs: BTreeMap<SpanIndex, Pointer>,
 }
 
+/// What stands behind a compaction of ours.
+#[derive(Debug, Default)]
+struct Behind {
+    /// The spans of the transcript that are no evidence, or that the original tells as well.
+    leave_out: BTreeSet<SpanIndex>,
+    /// The pointers of its spans, where it is its own original.
+    pointers: BTreeMap<SpanIndex, Pointer>,
+    /// What was compacted, where it was another state and can be read.
+    original: Option<Transcript>,
+}
+
 /// A reclaimed span whose original cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostSpan {
@@ -150,53 +161,13 @@ impl Asked {
         depth: usize,
     ) -> Result<()> {
         let decoded = Decoded::uncounted(&transcript)?;
-        let traced = archive
-            .map_or(Ok(crate::lineage::Traced::default()), |archive| trace(&decoded.spans, archive))?;
+        let traced = archive.map_or(Ok(Traced::default()), |archive| trace(&decoded.spans, archive))?;
         self.traced |= decoded.spans.iter().any(|span| may_be_summary(span) || stub_in(span).is_some());
-        let mut leave_out: BTreeSet<SpanIndex> = BTreeSet::new();
-        let mut pointers = BTreeMap::new();
-        let mut original = None;
-        if let Some((lineage, archive)) = traced.lineage.as_ref().zip(archive).filter(|_| depth > 0) {
-            leave_out.extend(lineage.summaries.iter().copied());
-            self.followed.push(Followed {
-                pointer: Pointer { tag: lineage.record.tag, ordinal: None },
-                summaries: lineage.summaries.clone(),
-                stubs: lineage.stubs.clone(),
-            });
-            self.note_lost_accounts(&transcript, lineage);
-            match archive.revision(lineage.record.revision)? {
-                Some(revision) if revision_of_prefix(transcript.source(), revision.len)? == revision.id => {
-                    leave_out.extend(
-                        lineage.kept.iter().copied().filter(|&at| starts_behind(&decoded, at, revision.len)),
-                    );
-                    pointers = pointers_into(&decoded, lineage);
-                }
-                Some(revision) => {
-                    leave_out.extend(lineage.stubs.keys().copied());
-                    let (bytes, lost) = restore(archive, &revision)?;
-                    self.note_lost_spans(&lineage.record, &lost);
-                    let damaged = !lost.is_empty();
-                    for piece in lost {
-                        self.holes
-                            .push(Hole { range: piece.range, ..original_gone(&transcript, &piece.why) });
-                    }
-                    let read =
-                        Transcript::from_bytes(transcript.name(), bytes, Some(transcript.format().name()));
-                    // What is left of a damaged original may be no transcript; the holes above say so.
-                    original = if damaged { read.ok() } else { Some(read?) };
-                    leave_out.extend(if damaged {
-                        told_by(original.as_ref(), lineage, &decoded)?
-                    } else {
-                        lineage.kept.clone()
-                    });
-                }
-                None => {
-                    let why = "its source is not in this archive";
-                    self.note_all_lost(&lineage.record, why);
-                    self.holes.push(original_gone(&transcript, why));
-                }
-            }
-        }
+        let behind = match traced.lineage.as_ref().zip(archive).filter(|_| depth > 0) {
+            Some((lineage, archive)) => self.follow(&decoded, lineage, archive)?,
+            None => Behind::default(),
+        };
+        let Behind { mut leave_out, pointers, original } = behind;
         // What stands in the original, too, is examined there, with all that came before it.
         let reading = decoded.examined_where(|span| !leave_out.contains(&span.index()));
         self.note_holes(&reading, &mut leave_out);
@@ -220,6 +191,48 @@ impl Asked {
             keys,
         }));
         Ok(())
+    }
+
+    /// Follows one compaction back: to the same file, where what it read still stands in it, else to the archive.
+    fn follow(&mut self, decoded: &Decoded<'_>, lineage: &Lineage, archive: &Archive) -> Result<Behind> {
+        let transcript = decoded.transcript;
+        self.followed.push(Followed {
+            pointer: Pointer { tag: lineage.record.tag, ordinal: None },
+            summaries: lineage.summaries.clone(),
+            stubs: lineage.stubs.clone(),
+        });
+        self.note_lost_accounts(transcript, lineage);
+        let mut behind = Behind { leave_out: lineage.summaries.clone(), ..Behind::default() };
+        match archive.revision(lineage.record.revision)? {
+            Some(revision) if revision_of_prefix(transcript.source(), revision.len)? == revision.id => {
+                let kept = lineage.kept.iter().copied();
+                behind.leave_out.extend(kept.filter(|&at| starts_behind(decoded, at, revision.len)));
+                behind.pointers = pointers_into(decoded, lineage);
+            }
+            Some(revision) => {
+                behind.leave_out.extend(lineage.stubs.keys().copied());
+                let (bytes, lost) = restore(archive, &revision)?;
+                self.note_lost_spans(&lineage.record, &lost);
+                let damaged = !lost.is_empty();
+                let gone =
+                    |piece: GoneBytes| Hole { range: piece.range, ..original_gone(transcript, &piece.why) };
+                self.holes.extend(lost.into_iter().map(gone));
+                let read = Transcript::from_bytes(transcript.name(), bytes, Some(transcript.format().name()));
+                // What is left of a damaged original may be no transcript; the holes above say so.
+                behind.original = if damaged { read.ok() } else { Some(read?) };
+                behind.leave_out.extend(if damaged {
+                    told_by(behind.original.as_ref(), lineage, decoded)?
+                } else {
+                    lineage.kept.clone()
+                });
+            }
+            None => {
+                let why = "its source is not in this archive";
+                self.note_all_lost(&lineage.record, why);
+                self.holes.push(original_gone(transcript, why));
+            }
+        }
+        Ok(behind)
     }
 
     /// Names the reclaimed spans that lie in lost pieces.
