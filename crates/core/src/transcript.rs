@@ -276,6 +276,20 @@ pub enum Arguments {
     Missing,
 }
 
+impl Arguments {
+    /// Their text and how its bytes spell it: a JSON text, or free text; `None` where none are recorded.
+    pub const fn text(self) -> Option<TextRange> {
+        let (range, encoding) = match self {
+            Self::Json(range) | Self::Plain(range) => (range, Encoding::Plain),
+            Self::JsonInString(range) | Self::Text(range) => (range, Encoding::Json),
+            Self::JsonInJson(range) => (range, Encoding::JsonInJson),
+            Self::Pieces(range, path) => (range, Encoding::Pieces(path)),
+            Self::Missing => return None,
+        };
+        Some(TextRange { range, encoding })
+    }
+}
+
 /// The facts of a result, as the harness recorded them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResultFacts {

@@ -17,16 +17,22 @@ pub const ARGUMENT_BYTES_MAX: usize = 64 << 20;
 /// # Errors
 /// As [`Bytes::read`].
 pub fn text(source: &dyn Bytes, range: TextRange) -> Result<String> {
-    let bytes = source.read(range.range)?;
-    Ok(match range.encoding {
-        Encoding::Plain => json::decode_plain(&bytes).into_owned(),
-        Encoding::Json => json::decode(&bytes).into_owned(),
-        Encoding::JsonInJson => json::decode(json::decode(&bytes).as_bytes()).into_owned(),
-        Encoding::Pieces(path) => pieces(&bytes, path)
-            .iter()
-            .map(|piece| json::decode(bytes.get(piece.clone()).unwrap_or_default()))
-            .collect(),
-    })
+    Ok(decoded(&source.read(range.range)?, range.encoding).into_owned())
+}
+
+/// The text that `bytes` spell.
+fn decoded(bytes: &[u8], encoding: Encoding) -> Cow<'_, str> {
+    match encoding {
+        Encoding::Plain => json::decode_plain(bytes),
+        Encoding::Json => json::decode(bytes),
+        Encoding::JsonInJson => Cow::Owned(json::decode(json::decode(bytes).as_bytes()).into_owned()),
+        Encoding::Pieces(path) => {
+            let pieces = pieces(bytes, path).into_iter();
+            let text: String =
+                pieces.map(|piece| json::decode(bytes.get(piece).unwrap_or_default())).collect();
+            Cow::Owned(text)
+        }
+    }
 }
 
 /// The raw bytes behind `decoded`, a range of bytes of the decoded text of `range`. An escape is taken as a whole.
@@ -47,25 +53,16 @@ pub fn argument_range(
     source: &dyn Bytes,
     at: Arguments,
     pointer: &str,
-    decoded: Range<usize>,
+    part: Range<usize>,
 ) -> Result<Option<ByteRange>> {
-    let (Arguments::Json(range)
-    | Arguments::JsonInString(range)
-    | Arguments::JsonInJson(range)
-    | Arguments::Pieces(range, _)
-    | Arguments::Text(range)
-    | Arguments::Plain(range)) = at
-    else {
-        return Ok(None);
-    };
+    let Some(TextRange { range, encoding }) = at.text() else { return Ok(None) };
     let bytes = source.read(range)?;
     let inner = match at {
-        Arguments::Json(_) => string_inside(&bytes, pointer, decoded),
-        Arguments::JsonInString(_) => in_spelled(&bytes, Encoding::Json, pointer, decoded),
-        Arguments::JsonInJson(_) => in_spelled(&bytes, Encoding::JsonInJson, pointer, decoded),
-        Arguments::Pieces(_, path) => in_spelled(&bytes, Encoding::Pieces(path), pointer, decoded),
-        Arguments::Text(_) | Arguments::Missing => Some(json::raw_within(&bytes, decoded)),
-        Arguments::Plain(_) => Some(raw_of(&bytes, Encoding::Plain, decoded)),
+        Arguments::Json(_) => string_inside(&bytes, pointer, part),
+        Arguments::JsonInString(_) | Arguments::JsonInJson(_) | Arguments::Pieces(..) => {
+            in_spelled(&bytes, encoding, pointer, part)
+        }
+        Arguments::Text(_) | Arguments::Plain(_) | Arguments::Missing => Some(raw_of(&bytes, encoding, part)),
     };
     Ok(inner.map(|inner| within(range, &inner)))
 }
@@ -85,12 +82,7 @@ pub fn arguments(source: &dyn Bytes, at: Arguments) -> Result<ArgumentTree> {
                 .unwrap_or_else(|| malformed(json::decode_plain(&bytes), range))
         }
         Arguments::JsonInString(range) | Arguments::JsonInJson(range) | Arguments::Pieces(range, _) => {
-            let encoding = match at {
-                Arguments::JsonInJson(_) => Encoding::JsonInJson,
-                Arguments::Pieces(_, path) => Encoding::Pieces(path),
-                _ => Encoding::Json,
-            };
-            let text = text(source, TextRange { range, encoding })?;
+            let text = at.text().map(|spelled| text(source, spelled)).transpose()?.unwrap_or_default();
             if text.trim().is_empty() {
                 return Ok(ArgumentTree::default());
             }
@@ -168,16 +160,10 @@ fn in_pieces(bytes: &[u8], path: &[&str], decoded: Range<usize>) -> Range<usize>
 }
 
 /// The raw bytes of a part of the decoded string at `pointer` in the JSON text that `bytes` spell.
-fn in_spelled(
-    bytes: &[u8],
-    encoding: Encoding,
-    pointer: &str,
-    decoded: Range<usize>,
-) -> Option<Range<usize>> {
-    let whole = TextRange { range: ByteRange::new(0, wide(bytes.len())), encoding };
-    let text = text(&bytes.to_vec(), whole).ok()?;
-    let inner = string_inside(text.as_bytes(), pointer, decoded.clone())
-        .or_else(|| pointer.is_empty().then_some(decoded))?;
+fn in_spelled(bytes: &[u8], encoding: Encoding, pointer: &str, part: Range<usize>) -> Option<Range<usize>> {
+    let text = decoded(bytes, encoding);
+    let inner = string_inside(text.as_bytes(), pointer, part.clone())
+        .or_else(|| pointer.is_empty().then_some(part))?;
     Some(raw_of(bytes, encoding, inner))
 }
 

@@ -8,8 +8,7 @@ use strongroom_core::digest::{ContentKey, Hasher, SpanHash};
 use strongroom_core::error::Result;
 use strongroom_core::span::{Span, SpanIndex, SpanKind, in_context};
 use strongroom_core::transcript::{
-    Arguments, Block, BlockKind, Bytes, Encoding, RecordKind, Scalar, SourceIndex, Speaker, TextRange,
-    Visibility,
+    Block, BlockKind, Bytes, RecordKind, Scalar, SourceIndex, Speaker, Visibility,
 };
 use strongroom_evidence::content::{BlockContent, Next, SpanContent, call_text, join_calls};
 use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts, Secret};
@@ -330,14 +329,8 @@ pub fn block_text(source: &dyn Bytes, block: &Block) -> Result<String> {
 
 fn arguments_text(source: &dyn Bytes, block: &Block) -> Result<String> {
     let BlockKind::Call(call) = &block.kind else { return Ok(String::new()) };
-    let (range, encoding) = match call.arguments {
-        Arguments::Json(range) | Arguments::Plain(range) => (range, Encoding::Plain),
-        Arguments::JsonInString(range) | Arguments::Text(range) => (range, Encoding::Json),
-        Arguments::JsonInJson(range) => (range, Encoding::JsonInJson),
-        Arguments::Pieces(range, path) => (range, Encoding::Pieces(path)),
-        Arguments::Missing => return Ok(String::new()),
-    };
-    strongroom_formats::text(source, TextRange { range, encoding })
+    let text = call.arguments.text().map(|text| strongroom_formats::text(source, text));
+    Ok(text.transpose()?.unwrap_or_default())
 }
 
 /// The key that a span has when its secrets are replaced.

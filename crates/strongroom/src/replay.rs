@@ -3,7 +3,7 @@
 use strongroom_core::digest::Digest;
 use strongroom_core::error::{Error, Result};
 use strongroom_core::range::ByteRange;
-use strongroom_core::transcript::{Arguments, BlockKind, Bytes, Encoding, Scalar, TextRange};
+use strongroom_core::transcript::{Arguments, BlockKind, Bytes, Scalar, TextRange};
 use strongroom_evidence::answer::{self, CallRow, Gap, Masker};
 use strongroom_evidence::content::BlockContent;
 use strongroom_evidence::examine::Secret;
@@ -77,6 +77,18 @@ pub enum Spelling {
 }
 
 impl Spelling {
+    const fn of(arguments: Arguments) -> Self {
+        match arguments {
+            Arguments::Json(_) => Self::Json,
+            Arguments::JsonInString(_) => Self::JsonInString,
+            Arguments::JsonInJson(_) => Self::JsonInJson,
+            Arguments::Pieces(_, path) => Self::Pieces(path),
+            Arguments::Text(_) => Self::Text,
+            Arguments::Plain(_) => Self::Plain,
+            Arguments::Missing => Self::Missing,
+        }
+    }
+
     /// The word in output.
     pub const fn word(self) -> &'static str {
         match self {
@@ -87,15 +99,6 @@ impl Spelling {
             Self::Text => "text",
             Self::Plain => "plain",
             Self::Missing => "missing",
-        }
-    }
-
-    const fn encoding(self) -> Encoding {
-        match self {
-            Self::Json | Self::Plain | Self::Missing => Encoding::Plain,
-            Self::JsonInString | Self::Text => Encoding::Json,
-            Self::JsonInJson => Encoding::JsonInJson,
-            Self::Pieces(path) => Encoding::Pieces(path),
         }
     }
 }
@@ -190,22 +193,14 @@ impl Reader<'_, '_> {
             Ok(Entry::Refused(Box::new(Refusal { gap: None, lost: None, why })))
         };
         let Some(found) = self.find(&row) else { return refused("it is not where it was found") };
-        let (range, spelling) = match found.arguments {
-            Arguments::Json(range) => (Some(range), Spelling::Json),
-            Arguments::JsonInString(range) => (Some(range), Spelling::JsonInString),
-            Arguments::JsonInJson(range) => (Some(range), Spelling::JsonInJson),
-            Arguments::Pieces(range, path) => (Some(range), Spelling::Pieces(path)),
-            Arguments::Text(range) => (Some(range), Spelling::Text),
-            Arguments::Plain(range) => (Some(range), Spelling::Plain),
-            Arguments::Missing => (None, Spelling::Missing),
-        };
-        let exact = range.map(|range| found.exact(range, spelling)).transpose()?;
+        let whole = found.arguments.text();
+        let exact = whole.map(|whole| found.exact(whole)).transpose()?;
         if matches!(exact, Some(None)) {
             return refused("its arguments are no UTF-8 text");
         }
         let exact = exact.flatten();
-        let arguments = match (&exact, range) {
-            (Some((text, _)), Some(range)) => Some(self.masked(&found, range, spelling, text)?),
+        let arguments = match (&exact, whole) {
+            (Some((text, _)), Some(whole)) => Some(self.masked(&found, whole, text)?),
             _ => None,
         };
         let hidden = arguments.as_ref().zip(exact.as_ref()).is_some_and(|(shown, (text, _))| shown != text);
@@ -216,9 +211,9 @@ impl Reader<'_, '_> {
             sha256: exact.map(|(_, digest)| digest).filter(|_| !hidden),
             secrets: if hidden { Shown::Masked } else { Shown::Exact },
             command: command.map(|command| self.command(&found, command)),
-            bytes: range,
+            bytes: whole.map(|whole| whole.range),
             arguments,
-            spelling,
+            spelling: Spelling::of(found.arguments),
             row,
         })))
     }
@@ -239,13 +234,7 @@ impl Reader<'_, '_> {
     }
 
     /// The text of arguments with its secrets hidden.
-    fn masked(
-        &self,
-        found: &FoundCall<'_>,
-        range: ByteRange,
-        spelling: Spelling,
-        text: &str,
-    ) -> Result<String> {
+    fn masked(&self, found: &FoundCall<'_>, whole: TextRange, text: &str) -> Result<String> {
         let Some(masker) = &self.masker else { return Ok(text.to_owned()) };
         let mut hidden: Vec<(ByteRange, &str)> = Vec::new();
         for secret in found.secrets() {
@@ -256,15 +245,15 @@ impl Reader<'_, '_> {
                 pointer,
                 secret.range.clone(),
             )?;
-            hidden.extend(raw.filter(|raw| range.contains(*raw)).map(|raw| (raw, secret.rule)));
+            hidden.extend(raw.filter(|raw| whole.range.contains(*raw)).map(|raw| (raw, secret.rule)));
         }
         hidden.sort_unstable();
         let part = |from: u64, to: u64| {
             let range = ByteRange::new(from, to);
-            strongroom_formats::text(found.bytes, TextRange { range, encoding: spelling.encoding() })
+            strongroom_formats::text(found.bytes, TextRange { range, ..whole })
         };
         let mut shown = String::new();
-        let mut at = range.start();
+        let mut at = whole.range.start();
         for (raw, rule) in hidden {
             if raw.start() >= at {
                 shown.push_str(&part(at, raw.start())?);
@@ -272,7 +261,7 @@ impl Reader<'_, '_> {
                 at = raw.end();
             }
         }
-        shown.push_str(&part(at, range.end())?);
+        shown.push_str(&part(at, whole.range.end())?);
         Ok(masker.mask(&shown))
     }
 
@@ -323,12 +312,12 @@ impl<'f> FoundCall<'f> {
     }
 
     /// The text of arguments and the hash of their bytes; `None` where the bytes are no text.
-    fn exact(&self, range: ByteRange, spelling: Spelling) -> Result<Option<(String, Digest)>> {
-        let raw = self.bytes.read(range)?;
+    fn exact(&self, whole: TextRange) -> Result<Option<(String, Digest)>> {
+        let raw = self.bytes.read(whole.range)?;
         if std::str::from_utf8(&raw).is_err() {
             return Ok(None);
         }
-        let text = strongroom_formats::text(self.bytes, TextRange { range, encoding: spelling.encoding() })?;
+        let text = strongroom_formats::text(self.bytes, whole)?;
         Ok(Some((text, Digest::of(&raw))))
     }
 }
