@@ -5,12 +5,12 @@ use std::io::Read;
 use strongroom_core::digest::{PieceId, RevisionId, SourceId};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::time::Timestamp;
-use strongroom_core::vault::{Piece, Redacted, Retention, Revision, Vault as _};
+use strongroom_core::vault::{Redacted, Retention, Revision, Vault as _};
 
 use crate::archive::Archive;
 use crate::bodies::{self, Body};
 use crate::catalog::{Catalog, RevisionRow, fits};
-use crate::cut::Cutter;
+use crate::cut::{self, Cutter};
 use crate::entry::Entry;
 use crate::fault::Outcome;
 use crate::registry::revision_of;
@@ -78,7 +78,7 @@ impl Archive {
     ) -> Result<StoredRevision> {
         let mut pieces = Vec::new();
         let mut cutter = Cutter::new();
-        let mut waiting: Vec<Piece> = Vec::new();
+        let mut waiting: Vec<Vec<u8>> = Vec::new();
         let mut buffer = vec![0; IMPORT_READ_BYTES];
         loop {
             let failed = |error| {
@@ -90,22 +90,23 @@ impl Archive {
                 waiting.extend(cutter.finish());
                 break;
             }
-            if waiting.iter().map(|piece| piece.bytes().len()).sum::<usize>() >= IMPORT_COMMIT_BYTES {
-                self.store_listed(&std::mem::take(&mut waiting), retention, &mut pieces)?;
+            if waiting.iter().map(Vec::len).sum::<usize>() >= IMPORT_COMMIT_BYTES {
+                self.store_listed(std::mem::take(&mut waiting), retention, &mut pieces)?;
             }
         }
-        self.store_listed(&waiting, retention, &mut pieces)?;
+        self.store_listed(waiting, retention, &mut pieces)?;
         self.put_revision(&NewRevision { source, pieces: &pieces, retention, at })
     }
 
     fn store_listed(
         &self,
-        batch: &[Piece],
+        cut: Vec<Vec<u8>>,
         retention: Retention,
         list: &mut Vec<(PieceId, u64)>,
     ) -> Result<()> {
-        self.store(batch, retention)?;
-        for piece in batch {
+        let batch = cut::pieces(cut);
+        self.store(&batch, retention)?;
+        for piece in &batch {
             list.push((piece.id(), fits(piece.bytes().len(), "bytes in a piece")?));
         }
         Ok(())

@@ -3,6 +3,7 @@
 //! A piece ends after a line when the line's hash says so, so that sources which share lines share pieces.
 //! Where a piece ends depends only on the bytes before that end: an append changes the last piece alone.
 
+use rayon::prelude::*;
 use strongroom_core::vault::{PIECE_BYTES_MAX, Piece};
 
 /// The number of bytes after which a piece ends on average.
@@ -17,7 +18,8 @@ const LINE_CUT_BYTES_MIN: usize = 16 << 10;
 )]
 const BYTES_MAX: usize = PIECE_BYTES_MAX as usize;
 
-/// Cuts a stream of bytes into pieces of at most [`PIECE_BYTES_MAX`] bytes, holding one piece in memory.
+/// Cuts a stream of bytes into the bytes of pieces, at most [`PIECE_BYTES_MAX`] each, holding one of them in memory;
+/// [`pieces`] makes pieces of them.
 ///
 /// How the bytes are divided over calls of [`Cutter::push`] makes no difference.
 #[derive(Debug, Default)]
@@ -36,8 +38,8 @@ impl Cutter {
         Self::default()
     }
 
-    /// Takes in the next bytes and returns the pieces that end in them.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Vec<Piece> {
+    /// Takes in the next bytes and returns those of the pieces that end in them.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut pieces = Vec::new();
         while !bytes.is_empty() {
             let room = BYTES_MAX.saturating_sub(self.open.len());
@@ -54,14 +56,13 @@ impl Cutter {
         pieces
     }
 
-    /// Ends the source: the last piece, unless nothing is left.
-    pub fn finish(mut self) -> Option<Piece> {
-        let rest = std::mem::take(&mut self.open);
-        (!rest.is_empty()).then(|| Piece::new(rest))
+    /// Ends the source: the bytes of the last piece, unless nothing is left.
+    pub fn finish(self) -> Option<Vec<u8>> {
+        (!self.open.is_empty()).then_some(self.open)
     }
 
     /// A line has ended: ends the piece too where the line's hash says so.
-    fn end_line(&mut self) -> Option<Piece> {
+    fn end_line(&mut self) -> Option<Vec<u8>> {
         let line = self.open.get(self.line..).unwrap_or_default();
         let len = self.line_before.saturating_add(line.len().try_into().unwrap_or(u64::MAX));
         let ends =
@@ -70,28 +71,33 @@ impl Cutter {
         self.line = self.open.len();
         ends.then(|| {
             self.line = 0;
-            Piece::new(std::mem::take(&mut self.open))
+            std::mem::take(&mut self.open)
         })
     }
 
     /// No more bytes fit: ends the piece before its last line, or inside it when it is all there is.
-    fn end_full(&mut self) -> Piece {
+    fn end_full(&mut self) -> Vec<u8> {
         let at = if self.line == 0 { self.open.len() } else { self.line };
         let rest = self.open.split_off(at);
         if rest.is_empty() {
             self.line_before = self.line_before.saturating_add(PIECE_BYTES_MAX);
         }
         self.line = 0;
-        Piece::new(std::mem::replace(&mut self.open, rest))
+        std::mem::replace(&mut self.open, rest)
     }
+}
+
+/// The pieces that were cut, each under the hash of its bytes, which is found on all processors.
+pub fn pieces(cut: Vec<Vec<u8>>) -> Vec<Piece> {
+    cut.into_par_iter().map(Piece::new).collect()
 }
 
 /// Cuts a whole source.
 pub fn cut(bytes: &[u8]) -> Vec<Piece> {
     let mut cutter = Cutter::new();
-    let mut pieces = cutter.push(bytes);
-    pieces.extend(cutter.finish());
-    pieces
+    let mut cut = cutter.push(bytes);
+    cut.extend(cutter.finish());
+    pieces(cut)
 }
 
 /// Mixes a line into 64 bits, eight bytes a step; it decides where pieces end and proves nothing.
@@ -138,9 +144,9 @@ mod tests {
             prop_assert_eq!(&joined(&whole), &source);
             prop_assert!(whole.iter().all(|piece| !piece.bytes().is_empty() && piece.bytes().len() <= BYTES_MAX));
             let mut cutter = Cutter::new();
-            let mut stepped: Vec<Piece> = source.chunks(step).flat_map(|chunk| cutter.push(chunk)).collect();
+            let mut stepped: Vec<Vec<u8>> = source.chunks(step).flat_map(|chunk| cutter.push(chunk)).collect();
             stepped.extend(cutter.finish());
-            prop_assert_eq!(stepped, whole);
+            prop_assert_eq!(pieces(stepped), whole);
         }
 
         #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
 use strongroom_core::digest::{PieceId, SourceId};
 use strongroom_core::error::{Error, Result};
 use strongroom_core::vault::{Loaded, PIECE_BYTES_MAX, Piece, PieceStat, Retention, Tier, Vault};
@@ -16,6 +17,9 @@ use crate::fault::Outcome;
 
 /// The longest a piece from the archive's own database takes to be read, with room for a cold disk.
 const HOT_LATENCY_MS_MAX: u64 = 250;
+
+/// How many pieces are encoded one after the other in one context.
+const ENCODED_TOGETHER: usize = 4;
 
 /// What has to be written for one piece; bodies are encoded before the transaction, others wait for its end.
 enum Need {
@@ -35,17 +39,24 @@ impl Archive {
         let states = self.look(|catalog| distinct.iter().map(|piece| state(catalog, piece)).collect())?;
         let states: Vec<State> = states;
         let lost = self.lost(&states)?;
-        let mut encoder = Encoder::new(self.level)?;
-        let need = |(piece, state): (&'p Piece, State)| {
-            let need = match state {
-                State::Cold(_) if lost.contains(&piece.id()) => Need::Repair(encoder.encode(piece.bytes())),
-                State::Intact | State::Cold(_) => Need::Nothing,
-                State::Absent => Need::Store(encoder.encode(piece.bytes())),
-                State::Differs => Need::Repair(encoder.encode(piece.bytes())),
+        let states: Vec<(&Piece, State)> = distinct.into_iter().zip(states).collect();
+        let needs = states.par_chunks(ENCODED_TOGETHER).map(|states| {
+            let mut encoder = Encoder::new(self.level)?;
+            let need = |(piece, state): &(&'p Piece, State)| {
+                let need = match state {
+                    State::Cold(_) if lost.contains(&piece.id()) => {
+                        Need::Repair(encoder.encode(piece.bytes()))
+                    }
+                    State::Intact | State::Cold(_) => Need::Nothing,
+                    State::Absent => Need::Store(encoder.encode(piece.bytes())),
+                    State::Differs => Need::Repair(encoder.encode(piece.bytes())),
+                };
+                (*piece, need)
             };
-            (piece, need)
-        };
-        Ok(distinct.into_iter().zip(states).map(need).collect())
+            Ok(states.iter().map(need).collect())
+        });
+        let needs: Vec<Vec<_>> = needs.collect::<Result<_>>()?;
+        Ok(needs.into_iter().flatten().collect())
     }
 
     /// The cold pieces whose objects are gone, and that can be had again. Where the tier cannot be reached none is:

@@ -86,8 +86,12 @@ impl Examiner {
 
     /// Examines the next span.
     pub fn examine(&mut self, content: &SpanContent<'_>) -> Examination {
+        self.examine_found(content, Found::of(content))
+    }
+
+    /// Examines the next span, of which is known what its texts hold.
+    pub fn examine_found(&mut self, content: &SpanContent<'_>, found: Found) -> Examination {
         let (reports, record) = self.follow(content);
-        let found = Found::of(content);
         let unread = unread(content);
         let units = self.units(content);
         let whole = |block: &BlockContent<'_>| {
@@ -301,16 +305,17 @@ enum Voice {
     Nobody,
 }
 
-/// What was found in the texts of a span.
+/// What stands in the texts of a span, whatever stands around it: of many spans it may be looked for in any order.
 #[derive(Debug, Default)]
-struct Found {
+pub struct Found {
     atoms: Vec<(BlockRef, Atom)>,
     secrets: Vec<Secret>,
     rules: Vec<(BlockRef, Range<usize>)>,
 }
 
 impl Found {
-    fn of(content: &SpanContent<'_>) -> Self {
+    /// Looks through the texts of `content`.
+    pub fn of(content: &SpanContent<'_>) -> Self {
         let mut found = Self::default();
         for block in &content.blocks {
             found.block(block);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use strongroom_archive::Archive;
 use strongroom_archive::custody::NewRevision;
-use strongroom_archive::cut::Cutter;
+use strongroom_archive::cut::{self, Cutter};
 use strongroom_archive::source::{ItemFacts, SourceMeta, StoredRevision, source_id};
 use strongroom_core::digest::{Digest, PieceId, RevisionId, SourceId};
 use strongroom_core::error::Result;
@@ -22,24 +22,6 @@ const CHUNK: u64 = 1 << 20;
 /// How many pieces go into one commit.
 const BATCH: usize = 64;
 
-/// Cuts `source` into pieces, in order.
-///
-/// # Errors
-/// `Unavailable` when reading fails, and what `take` returns.
-pub fn cut(source: &dyn Bytes, take: &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> {
-    let mut cutter = Cutter::new();
-    let mut at = 0;
-    while at < source.len() {
-        let end = (at + CHUNK).min(source.len());
-        let bytes = source.read(ByteRange::new(at, end))?;
-        for piece in cutter.push(&bytes) {
-            take(piece)?;
-        }
-        at = end;
-    }
-    cutter.finish().map_or(Ok(()), take)
-}
-
 /// The pieces of a source and the revision they make.
 #[derive(Debug)]
 pub struct Intake {
@@ -55,11 +37,16 @@ impl Intake {
     /// # Errors
     /// `Unavailable` when reading fails.
     pub fn of(source: &dyn Bytes, id: SourceId) -> Result<Self> {
-        let mut pieces = Vec::new();
-        cut(source, &mut |piece| {
-            pieces.push(piece);
-            Ok(())
-        })?;
+        let mut cutter = Cutter::new();
+        let mut cut = Vec::new();
+        let mut at = 0;
+        while at < source.len() {
+            let end = (at + CHUNK).min(source.len());
+            cut.extend(cutter.push(&source.read(ByteRange::new(at, end))?));
+            at = end;
+        }
+        cut.extend(cutter.finish());
+        let pieces = cut::pieces(cut);
         let revision =
             revision(id, pieces.iter().map(|piece| (piece.id(), Bytes::len(piece.bytes()))).collect());
         Ok(Self { pieces, revision })
@@ -76,12 +63,8 @@ fn revision(source: SourceId, pieces: Vec<(PieceId, u64)>) -> Revision {
 /// # Errors
 /// `Unavailable` when reading fails.
 pub fn revision_of_prefix(source: &dyn Bytes, len: u64) -> Result<RevisionId> {
-    let bytes = source.read(ByteRange::new(0, len.min(source.len())))?.into_owned();
-    let mut ids = Vec::new();
-    cut(&bytes, &mut |piece| {
-        ids.push(piece.id());
-        Ok(())
-    })?;
+    let bytes = source.read(ByteRange::new(0, len.min(source.len())))?;
+    let ids: Vec<PieceId> = cut::cut(&bytes).iter().map(Piece::id).collect();
     Ok(RevisionId::of(&ids))
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use strongroom_core::deposit::span_hash;
 use strongroom_core::digest::{ContentKey, Hasher, SpanHash};
 use strongroom_core::error::Result;
@@ -11,7 +12,7 @@ use strongroom_core::transcript::{
     Block, BlockKind, Bytes, RecordKind, Scalar, SourceIndex, Speaker, Visibility,
 };
 use strongroom_evidence::content::{BlockContent, Next, SpanContent, call_text, join_calls};
-use strongroom_evidence::examine::{Examination, Examiner, ProjectFacts, Secret};
+use strongroom_evidence::examine::{Examination, Examiner, Found, ProjectFacts, Secret};
 
 use crate::tokens::{self, Estimate, Tokens};
 use crate::transcript::Transcript;
@@ -117,10 +118,15 @@ impl<'a> Decoded<'a> {
         let facts = ProjectFacts { cwd: transcript.cwd().map(str::to_owned), home: None };
         let mut examiner =
             Examiner::new(facts).with_changing_tools(transcript.index().changing_tools.clone());
-        let read = spans.into_iter().map(|decoded| {
+        let asked: Vec<bool> = spans.iter().map(asked).collect();
+        let found = spans.par_iter().zip(asked).map(|(span, asked)| asked.then(|| Found::of(&span.content)));
+        let found: Vec<Option<Found>> = found.collect();
+        let read = spans.into_iter().zip(found).map(|(decoded, found)| {
             let content = &decoded.content;
-            let examination =
-                if asked(&decoded) { examiner.examine(content) } else { examiner.pass(content) };
+            let examination = match found {
+                Some(found) => examiner.examine_found(content, found),
+                None => examiner.pass(content),
+            };
             ReadSpan { decoded, examination: Arc::new(examination) }
         });
         Reading { transcript, spans: read.collect() }
@@ -221,6 +227,20 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// A conversation that is read against every table.
+const SAMPLE: &str = r#"[{"role":"user","content":"You must never push 3 files to src/a.rs; was it done?"},
+{"role":"assistant","content":"I did not write it.","tool_calls":[{"id":"1","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}}]},
+{"role":"tool","tool_call_id":"1","content":"error: no such file"}]"#;
+
+/// Has the tables that the first examination of a process waits for made in another thread, for whoever has a session to
+/// read first.
+pub fn prepare() {
+    rayon::spawn(|| {
+        let sample = Transcript::from_bytes("sample", SAMPLE.into(), Some("openai-chat"));
+        drop(sample.and_then(|sample| Reading::of(&sample).map(drop)));
+    });
+}
+
 /// Every span of `transcript` decoded, in order, without what follows it and without being examined.
 ///
 /// # Errors
@@ -230,7 +250,7 @@ pub fn contents(transcript: &Transcript) -> Result<Vec<SpanContent<'_>>> {
 }
 
 fn decode_all(transcript: &Transcript, counting: Counting) -> Result<Vec<(SpanContent<'_>, Tokens)>> {
-    transcript.spans().spans.iter().map(|span| decode(transcript, span, counting)).collect()
+    transcript.spans().spans.par_iter().map(|span| decode(transcript, span, counting)).collect()
 }
 
 /// For each span of prose, the calls of the same turn that follow it, up to the next prose.

@@ -115,6 +115,7 @@ fn go_on(command: &str, file: &Path) -> Result<()> {
 }
 
 fn open(own: &CompactArgs) -> Result<SessionFiles> {
+    strongroom::reading::prepare();
     if own.file != Path::new("-") {
         return SessionFiles::open(&own.file, own.format.as_deref());
     }
