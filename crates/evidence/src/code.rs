@@ -260,40 +260,54 @@ const QUIET_MODULES: &[&str] = &[
     "os.path",
 ];
 
-static PATTERNS: LazyLock<[Vec<(Find, Regex)>; 3]> = LazyLock::new(|| {
-    let compile = |table: &[(Find, &str)]| {
-        table.iter().filter_map(|(find, pattern)| Some((*find, Regex::new(pattern).ok()?))).collect()
-    };
-    [compile(PYTHON), compile(SCRIPT), compile(OTHER)]
-});
+/// A pattern in which `\w` is a letter, a digit, `_` or any character beyond ASCII: what counts as a letter in all scripts
+/// takes long to compile, and names of none of them may be missed.
+fn compiled(pattern: &str) -> Option<Regex> {
+    Regex::new(&pattern.replace(r"\w", r"[0-9A-Za-z_\x{80}-\x{10ffff}]")).ok()
+}
+
+type Patterns = LazyLock<Vec<(Find, Regex)>>;
+
+fn patterns(table: &[(Find, &str)]) -> Vec<(Find, Regex)> {
+    table.iter().filter_map(|(find, pattern)| Some((*find, compiled(pattern)?))).collect()
+}
+
+static PYTHON_PATTERNS: Patterns = LazyLock::new(|| patterns(PYTHON));
+static SCRIPT_PATTERNS: Patterns = LazyLock::new(|| patterns(SCRIPT));
+static OTHER_PATTERNS: Patterns = LazyLock::new(|| patterns(OTHER));
 
 static CONSTANT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?m)^(?:const |let |var )?(\w+)\s*=\s*(?:pathlib\.)?(?:Path\()?[rbu]{0,2}["']([^"'\n]*)["']\)?;?\s*$"#).ok()
+    compiled(
+        r#"(?m)^(?:const |let |var )?(\w+)\s*=\s*(?:pathlib\.)?(?:Path\()?[rbu]{0,2}["']([^"'\n]*)["']\)?;?\s*$"#,
+    )
 });
 
 static OPEN_PYTHON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
+    compiled(concat!(
         r"\b(?:exec|eval|compile|__import__|getattr|setattr|delattr|globals|locals|vars|importlib\.(?:import|reload)\w*|ctypes|subprocess|socket|__builtins__|input)\b\s*[(\[.]",
         r"|\bos\.(?:[a-oq-zA-Z]\w*|p[b-zA-Z]\w*)",
         r"|\.(?:write\w*|unlink|mkdir|rmdir|touch|rename|symlink\w*|chmod|hardlink\w*|to_\w+|save\w*|dump|extract\w*|send\w*|execute\w*|connect|commit|urlopen)\s*\(",
     ))
-    .ok()
 });
 
 /// Members of `os` that read.
 static QUIET_OS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\bos\.(?:path|environ|getcwd|listdir|walk|sep|getenv|stat|scandir|linesep|name|cpu_count|getpid|uname|fspath|access|lstat|readlink)\b|\bsys\.(?:stdout|stderr)\.(?:write|flush)\b").ok()
+    compiled(
+        r"\bos\.(?:path|environ|getcwd|listdir|walk|sep|getenv|stat|scandir|linesep|name|cpu_count|getpid|uname|fspath|access|lstat|readlink)\b|\bsys\.(?:stdout|stderr)\.(?:write|flush)\b",
+    )
 });
 
 static IMPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?m)(?:^|;)[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.,\t ]+))").ok()
+    compiled(r"(?m)(?:^|;)[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.,\t ]+))")
 });
 
 static OPEN_SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:eval|Function|child_process|fetch|https?|net|import|spawn\w*|exec\w*|write\w*|unlink\w*|rm\w*|mkdir\w*|append\w*|rename\w*|copy\w*|cp\w*|chmod\w*|truncate\w*|create\w*|symlink\w*|kill|Deno|Bun|WebSocket|XMLHttpRequest|open\w*|globalThis|this|vm|worker\w*)\b").ok()
+    compiled(
+        r"\b(?:eval|Function|child_process|fetch|https?|net|import|spawn\w*|exec\w*|write\w*|unlink\w*|rm\w*|mkdir\w*|append\w*|rename\w*|copy\w*|cp\w*|chmod\w*|truncate\w*|create\w*|symlink\w*|kill|Deno|Bun|WebSocket|XMLHttpRequest|open\w*|globalThis|this|vm|worker\w*)\b",
+    )
 });
 
-static SCRIPT_REQUIRE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"require\(\s*([^)]*)\)").ok());
+static SCRIPT_REQUIRE: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(r"require\(\s*([^)]*)\)"));
 
 /// How a script spells its `n`th argument, counted from one.
 fn argument_spelling(language: Language, number: usize) -> Option<String> {
@@ -324,16 +338,15 @@ const MOVES: &[&str] = &["os.chdir(", "process.chdir(", "Dir.chdir", "chdir("];
 
 /// Scans `text`, written in `language`. Shell text is not for this function: it gives nothing and is not closed.
 pub fn scan(language: Language, text: &str) -> Findings {
-    let [python, script, other] = &*PATTERNS;
     let (table, closed) = match language {
-        Language::Python => (python, python_closed(text)),
-        Language::Script => (script, script_closed(text)),
-        Language::Other => (other, false),
+        Language::Python => (&PYTHON_PATTERNS, python_closed(text)),
+        Language::Script => (&SCRIPT_PATTERNS, script_closed(text)),
+        Language::Other => (&OTHER_PATTERNS, false),
         Language::Shell => return Findings::default(),
     };
     let mut findings = Findings { closed, ..Findings::default() };
     let constants = constants(text);
-    for (find, pattern) in table {
+    for (find, pattern) in table.iter() {
         for found in pattern.captures_iter(text) {
             let Some(whole) = found.get(0) else { continue };
             let Some(certainty) = level(text, whole.start()) else { continue };
