@@ -48,7 +48,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             r"\b(?:between|from) {RECORD} (?:and|to) (?:(?:line|record|step) )?[L#]?(\d+)\b"
         )),
         record: compile(&format!(
-            r"\b(as of|in|at|on|of|after|before|since|from|until|up to|show(?: me)?) (?:{RECORD}|L(\d+))(?:\s|$)"
+            r"\b(?:back )?(as of|in|at|on|of|after|before|since|from|until|up to|show(?: me)?) (?:{RECORD}|L(\d+))(?:\s|$)"
         )),
         order: compile(r" (before|after) "),
         pronoun: compile(r"\b(?:it|them|that|this)\b"),

@@ -26,21 +26,42 @@ const PARTS: &[(&str, &str)] = &[
     ),
     (
         "{show}",
-        r"(?:(?:show|list|give|find|quote|print|get|what (?:was|is|were|are)|which (?:was|is|were|are)) (?:me |us )?)",
+        r"(?:(?:show|list|give|find|quote|print|get|locate|display|return|retrieve|look up|pull up|search for|look for|i (?:need|want)(?: to see)?|what (?:was|is|were|are)|which (?:was|is|were|are)) (?:me |us )?)",
     ),
     (
         "{pick}",
         r"(?:(?P<first>(?:very )?first|earliest|initial)|(?P<last>(?:very )?last|latest|newest|final)) ",
     ),
-    ("{call}", r"(?:(?:tool |function )?(?:call|invocation|use)|command)"),
-    ("{calls}", r"(?:(?:tool |function )?(?:calls?|invocations?|uses?)|commands?)"),
+    // Behind its verb: "was called for the first time", "came last".
+    (
+        "{nth}",
+        r"(?:for )?(?:the )?(?:very )?(?:(?P<first>first(?: time)?|earliest)|(?P<last>last(?: time)?|latest|final time))",
+    ),
+    (
+        "{number}",
+        r"(?:how many (?:of (?:the|all|our) )?|(?:{show}|count )?{the}(?:total )?(?:number|count) of (?:all )?{the}|count (?:up )?(?:all )?(?:of )?{the})",
+    ),
+    // The last of several values is the one that stands.
+    (
+        "{lately}",
+        r"(?: (?:right now|now|currently|at the moment|by now|last|lastly|finally|eventually|ultimately|in the end|(?:at|by) the (?:very )?end))",
+    ),
+    // Before a quotation: it is text that is meant.
+    ("{words}", r"(?:(?:the |these |those )?(?:exact |very )?(?:words?|phrase|sentence|text|string|line) )?"),
+    // What is read, and gives something.
+    (
+        "{output}",
+        r"(?:(?:(?:last|latest|newest|first) )?(?:{result}|tool|command|transcript|log|session|agent|assistant))",
+    ),
+    ("{call}", r"(?:(?:tool |function )?(?:call|invocation|use)|command(?: line)?)"),
+    ("{calls}", r"(?:(?:tool |function )?(?:calls?|invocations?|uses?)|commands?|command lines?)"),
     (
         "{with}",
-        r"(?:(?:with|containing|holding|including|using|(?:that|which) (?:contained|contains|contain|had|has|held|holds|included|includes|used|uses|ran|runs|mentioned|mentions|says|said|was)|whose arguments? (?:contain(?:ed|s)?|held|had|was|were|is|are|include[sd]?)|having) (?:(?:the|an?|its) )?(?:(?:argument|text|command|string|input|value|words?|parameter) )?)",
+        r"(?:(?:with|containing|holding|including|using|(?:that|which) (?:contained|contains|contain|had|has|held|holds|included|includes|used|uses|ran|runs|mentioned|mentions|says|said|was)|whose arguments? (?:contain(?:ed|s)?|held|had|was|were|is|are|include[sd]?)|having) (?:(?:the|an?|its) )?(?:(?:argument|text|command|string|input|value|words?|parameter|pattern|query|url) )?)",
     ),
     (
         "{inargs}",
-        r"(?: (?:in|as|among) (?:(?:its|the|his|an|one of (?:its|the)) )?(?:arguments?|input|parameters?|args?))?",
+        r"(?: (?:in|as|among) (?:(?:its|the|his|an|one of (?:its|the)) )?(?:arguments?|input|parameters?|args?)| (?:in|among) (?:it|them))?",
     ),
     (
         "{return}",
@@ -74,6 +95,7 @@ const SLOTS: &[(&str, &str)] = &[
     ("phrase", "[\u{E000}\u{E001}]\\d+"),
     ("key", r"\S+"),
     ("setting", r"\S+"),
+    ("ident", r"\S+"),
     ("lit", r"\S+"),
     ("flag", r"-\S*[a-zA-Z]\S*"),
     ("deed", ".+?"),
@@ -98,7 +120,7 @@ const CAPITAL: &str = "(?-i:Agent|Skill|LSP|Task|Browser|Computer|View|Patch|Rep
 const TITLE: &str = r"(?:(?-i:Bash|Shell|Read|Write|Edit|MultiEdit|NotebookEdit|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|Skill|Agent|LSP|[A-Za-z]*[a-z][A-Z]\w*)|(?:mcp__|exec_|apply_|read_|write_|update_|str_)\w+)";
 
 /// A call that is spoken of by a text of it.
-const REFERENCE: &str = "(?:running |calling |executing )?{the}{exact}(?:<tool{n}> )?(?:(?:{call}|one) )?(?:of )?{with}?<q{n}>{inargs}";
+const REFERENCE: &str = "(?:running |calling |executing )?{the}{exact}(?:<tool{n}> )?(?:(?:{call}|one|run|execution) )?(?:of )?{with}?<q{n}>{inargs}";
 
 /// The expression of a whole sentence that a table writes as `text`.
 pub(super) fn compiled(text: &str) -> Option<Regex> {

@@ -73,12 +73,12 @@ const PATTERNS: &[Pattern] = &[
         "calls tool:{tool} arg:{q}",
     ),
     p(
-        r"(?:in |with )?(?:which|what) (?:<tool> )?{calls} (?:was|did|does|is) <q>(?: (?:appear|occur|passed|used|given|stand|run|sent))?(?: as an argument)?",
+        r"(?:in |with )?(?:which|what) (?:<tool> )?{calls} (?:was|did|does|is) <q>(?: (?:appear|occur|passed|used|given|stand|run|sent|show up|turn up|come up|included|found))?(?: as an argument)?",
         "list",
         "calls tool:{tool} arg:{q}",
     ),
     p(
-        r"(?:which|what) tools? (?:was|were) (?:called|used|run|invoked) with <q>{inargs}",
+        r"(?:which|what) tools? (?:was|were) (?:(?:called|used|run|invoked) with|given|passed|sent) <q>{inargs}",
         "list",
         "calls arg:{q}",
     ),
@@ -95,7 +95,22 @@ const PATTERNS: &[Pattern] = &[
         "calls tool:{tool} arg:{q}",
     ),
     p(
-        r"{show}{the}(?:arguments?|input|parameters?|text) (?:of|for) {ref}",
+        r"{show}{the}{exact}(?:arguments?|input|parameters?|text) (?:of|for) {ref}",
+        "list",
+        r"calls tool:{tool} arg:{q}",
+    ),
+    p(
+        r"(?:which|what) {calls} (?:of|to) {the}<tool>(?: tool)? (?:had|has|have|held|contain(?:ed|s)?|used?|include[ds]?|took|mention(?:ed|s)?|was made with|got) {words}<q>{inargs}",
+        "list",
+        r"calls tool:{tool} arg:{q}",
+    ),
+    p(
+        r"(?:which|what) (?:<tool> )?{calls} (?:went|was sent|was made) to <q>",
+        "list",
+        r"calls tool:{tool} arg:{q}",
+    ),
+    p(
+        r"{show}{the}{exact}(?:<tool> )?{call} (?:where|(?:in|to|with) which) {words}<q> (?:was|is|were|appears?|appeared|occurs?|occurred)(?: (?:passed|used|given|run|sent|found|mentioned))?{inargs}",
         "list",
         r"calls tool:{tool} arg:{q}",
     ),
@@ -171,7 +186,7 @@ const PATTERNS: &[Pattern] = &[
         "calls tool:{tool}",
     ),
     p(
-        r"(?:how many|what (?:is|was) the (?:total )?(?:number|count) of|count (?:all )?(?:of )?(?:the )?) ?(?:<tool> )?(?:tool )?(?:calls?|invocations?)(?: of the <title>(?: tool)?)?(?: (?:were|are|was) there| (?:did|has|have) {subj}(?:make|made|do)| (?:were|have been|has been) (?:made|issued|run|done|executed)|(?: to| of) the <tool2> tool)*",
+        r"{number}(?:<tool> )?(?:tool )?(?:calls?|invocations?)(?: of the <title>(?: tool)?)?(?: (?:were|are|was)(?: there)?| there (?:were|are)| (?:did|has|have) {subj}(?:make|made|do)| (?:were|have been|has been) (?:made|issued|run|done|executed)|(?: to| of) the <tool2> tool)*",
         "count",
         "calls tool:{tool} tool:{title} tool:{tool2}",
     ),
@@ -208,9 +223,39 @@ const PATTERNS: &[Pattern] = &[
         "calls tool:{tool}",
     ),
     p(
-        r"(?:what (?:was|is)|how was|when was|where was) {the}(?:<tool> tool|<title>) (?:used |called |run |invoked )(?:for )?(?:(?P<first>first)|(?P<last>last))",
+        r"(?:what|how|when|where) (?:was|is) {the}(?:<tool> tool|<title>) (?:used|called|run|invoked) {nth}",
         "?",
         r"calls tool:{tool} tool:{title}",
+    ),
+    p(
+        r"(?:what|how|when|where) did {subj}{run} {the}(?:<tool> tool|<title>) {nth}",
+        "?",
+        r"calls tool:{tool} tool:{title}",
+    ),
+    p(
+        r"what did {subj}(?:(?P<first>first)|(?P<last>last)) use {the}(?:<tool> tool|<title>) for",
+        "?",
+        r"calls tool:{tool} tool:{title}",
+    ),
+    p(
+        r"(?:which|what) (?:<tool> )?(?:tool )?(?:call|invocation)(?: (?:of|to) {the}(?:<tool2> tool|<title>))? (?:came|is|was|happened|occurred|ran|was (?:made|run|issued)) {nth}",
+        "?",
+        r"calls tool:{tool} tool:{tool2} tool:{title}",
+    ),
+    p(
+        r"{number}(?:tool )?(?:calls?|invocations?) (?:of|to|with) {the}(?:<tool> tool|<title>)(?: (?:were|are)(?: there| made)?| there (?:were|are)| did {subj}make)?",
+        "count",
+        r"calls tool:{tool} tool:{title}",
+    ),
+    p(
+        r"{open}(?:was|were|is|are) there {ever}{the}(?:calls?|invocations?|uses?) (?:of|to) {the}(?:<tool> tool|<title>)",
+        "ever",
+        r"calls tool:{tool} tool:{title}",
+    ),
+    p(
+        r"{open}(?:was|were|has|have) {the}<tool> (?:tool )?calls? {ever}(?:been )?(?:made|issued|run|executed)",
+        "ever",
+        r"calls tool:{tool}",
     ),
     p(
         r"(?:how|where) was {the}(?:<tool> tool|<title>) (?:(?P<first>first)|(?P<last>last)) (?:used|called|run|invoked)",
@@ -265,14 +310,38 @@ const PATTERNS: &[Pattern] = &[
         RUNNERS,
     ),
     // Results.
-    p(r"{show}{the}{exact}{result} (?:of|from|to|for) {ref}", "list", "results tool:{tool} arg:{q}"),
+    p(
+        r"{show}{the}{exact}(?:{result}|outcome) (?:of|from|to|for) {ref}",
+        "list",
+        "results tool:{tool} arg:{q}",
+    ),
     p(r"what did {ref} {return}(?: back)?", "list", "results tool:{tool} arg:{q}"),
     p(
         r"what (?:was|is|has been|got) (?:returned|printed|output|reported|shown|produced|given back) (?:by|for|from) {ref}",
         "list",
         "results tool:{tool} arg:{q}",
     ),
-    p(r"what came (?:back|out) (?:of|from|for) {ref}", "list", "results tool:{tool} arg:{q}"),
+    p(r"what came (?:(?:back|out) )?(?:of|from|for) {ref}", "list", "results tool:{tool} arg:{q}"),
+    p(
+        r"what {ref} (?:returned|printed|output|gave|produced|showed|answered)(?: back)?",
+        "list",
+        "results tool:{tool} arg:{q}",
+    ),
+    p(
+        r"what (?:was|has been|got) (?:returned|printed|output|reported|shown|produced|given back) (?:when|after|as) {subj}{run} {ref}",
+        "list",
+        "results tool:{tool} arg:{q}",
+    ),
+    p(
+        r"what (?:happened|came (?:back|out)) (?:after|on|upon) (?:running|calling|executing) {ref}",
+        "list",
+        "results tool:{tool} arg:{q}",
+    ),
+    p(
+        r"(?:did|has|does) {ref} {ever}{return} (?:anything|something)(?: back)?",
+        "list",
+        "results tool:{tool} arg:{q}",
+    ),
     p(
         r"what (?:was|is) (?:the )?{exact}{result} (?:when|after|as) {subj}{run} {ref}",
         "list",
@@ -289,7 +358,7 @@ const PATTERNS: &[Pattern] = &[
         "list",
         "results tool:{tool} arg:{q}",
     ),
-    p(r"how did {ref} (?:end|turn out|come out|go)", "list", "results tool:{tool} arg:{q}"),
+    p(r"how did {ref} (?:end|turn out|come out|go|respond|answer)", "list", "results tool:{tool} arg:{q}"),
     p(
         r"what (?:did|does) (?:the |a )?(?:tool|{result}|command) (?:of |for )?{return}(?: back)? (?:for|of|on|when) {ref}",
         "list",
@@ -302,7 +371,7 @@ const PATTERNS: &[Pattern] = &[
     ),
     // Texts of results.
     p(
-        r"(?:which|what) (?:<tool> )?{result} (?:did |does |do )?{return} (?:the (?:text|words?|string|line) )?<q>",
+        r"(?:which|what) (?:<tool> )?{result} (?:did |does |do )?{return} (?:the (?:text|words?|string|line) )?<q>(?: in it)?",
         "list",
         "results tool:{tool} {q}",
     ),
@@ -332,12 +401,22 @@ const PATTERNS: &[Pattern] = &[
         "results tool:{tool} {q}",
     ),
     p(
-        r"(?:is|was|does|did) <q> {ever}(?:appear |occur |stand |show up |found )?in (?:a|any|the|some) (?:tool )?(?:results?|outputs?)",
+        r"(?:is|was|were|does|did) {words}<q> {ever}(?:appear |occur |stand |show up |found |printed )?in (?:a|any|the|some) (?:tool )?(?:results?|outputs?)(?: of (?:a|any|the|some) (?:tool|command|call)s?)?",
         "ever",
         "results {q}",
     ),
     p(r"how many (?:<tool> )?{result} {return} <q>", "count", "results tool:{tool} {q}"),
     p(r"{show}(?:all |every )*{the}(?:<tool> )?{result} {with}<q>", "list", "results tool:{tool} {q}"),
+    p(
+        r"where (?:is|was|does|did) {words}<q> (?:appear |occur |stand |printed |found )?in (?:a|any|the|some) (?:tool )?(?:results?|outputs?)",
+        "list",
+        r"results {q}",
+    ),
+    p(
+        r"(?:which|what) (?:<tool> )?(?:(?:tool |shell )?(?:calls?|commands?)) (?:printed|returned|output|showed|displayed|reported) {words}<q>",
+        "list",
+        r"results tool:{tool} {q}",
+    ),
     p(
         r"where in (?:a |any |the )?(?:tool )?(?:results?|outputs?) (?:is|was|does|did) <q>(?: (?:appear|occur|stand|printed|found))?",
         "list",
@@ -372,7 +451,43 @@ const PATTERNS: &[Pattern] = &[
         "list",
         "errors tool:{tool} arg:{q}",
     ),
-    p(r"what went wrong (?:when|while|as|after) {subj}{run} {ref}", "list", "errors tool:{tool} arg:{q}"),
+    p(
+        r"what (?:went wrong (?:when|while|as|after)|(?:failed|broke) (?:when|while|as)) {subj}{run} {ref}",
+        "list",
+        "errors tool:{tool} arg:{q}",
+    ),
+    p(
+        r"(?:what|which) {errors} (?:came|resulted|arose)(?: back| out)? (?:from|of|with|for|in) {ref}",
+        "list",
+        "errors tool:{tool} arg:{q}",
+    ),
+    p(
+        r"(?:what|which) {errors} did {subj}(?:get|see|receive|hit|have|run into)(?: back)? (?:from|for|with|in|on|after|when running) {ref}",
+        "list",
+        "errors tool:{tool} arg:{q}",
+    ),
+    p(r"(?:how|why|when|where) {ref} (?:failed|went wrong)", "list", "errors tool:{tool} arg:{q}"),
+    p(r"what (?:{errors} )?did {ref} (?:fail|end) with", "list", "errors tool:{tool} arg:{q}"),
+    p(
+        r"(?:what|which) problems? did {ref} (?:run into|hit|have|cause)",
+        "list",
+        "errors tool:{tool} arg:{q}",
+    ),
+    p(
+        r"(?:was|were) there {the}{errors} (?:(?:from|for|with|in|when running)|(?:when|while|as|after) {subj}{run}) {ref}",
+        "list",
+        "errors tool:{tool} arg:{q}",
+    ),
+    p(
+        r"{show}{the}{exact}{errors} (?:when|while|as|after) {ref} (?:was|were) {run}",
+        "list",
+        "errors tool:{tool} arg:{q}",
+    ),
+    p(
+        r"{show}{the}{exact}{errors} (?:that |which )?{ref} (?:gave|returned|raised|produced|caused|printed|threw|reported|failed with|ended with)",
+        "list",
+        "errors tool:{tool} arg:{q}",
+    ),
     p(
         r"what went wrong (?:with|in|during|when running|when calling|while running|running) {ref}",
         "list",
@@ -477,7 +592,7 @@ const PATTERNS: &[Pattern] = &[
     p(r"{open}{aux}you {adv}{speak} <q>", "ever", "said by:assistant {q}"),
     p(r"{open}{aux}(?:we|anyone|anybody|someone|somebody) {adv}{speak} <q>", "ever", "said {q}"),
     p(
-        r"{open}(?:was|were|is|has) <q> {adv}(?:been )?(?:said|written|mentioned|stated|typed|uttered) by <speaker>",
+        r"{open}(?:was|were|is|has|have) {words}<q> {adv}(?:been )?(?:said|written|mentioned|stated|typed|uttered) by <speaker>",
         "ever",
         "said by:{speaker} {q}",
     ),
@@ -501,6 +616,19 @@ const PATTERNS: &[Pattern] = &[
         "count",
         "said by:{speaker} by:{speaker2} {q}",
     ),
+    p(
+        r"{show}(?:(?:all |every |the )*(?:places?|lines?|messages?|records?|points?|moments?|times?) )?(?:where|when|(?:in|at) which|that) <speaker> {speak} <q>",
+        "list",
+        "said by:{speaker} {q}",
+    ),
+    p(r"(?:was|is) it <speaker> (?:who|that) {adv}{speak} <q>", "ever", "said by:{speaker} {q}"),
+    p(r"(?:did|does|do) {words}<q> {ever}(?:come|stem) from <speaker>", "ever", "said by:{speaker} {q}"),
+    p(
+        r"(?:is|was|were|are) {words}<q> (?:something|words|a sentence|a phrase) (?:that )?<speaker> {ever}{speak}",
+        "ever",
+        "said by:{speaker} {q}",
+    ),
+    p(r"whose (?:words|sentence|phrase) (?:are|is|were|was) <q>", "list", "said {q}"),
     p(
         r"who {adv}(?:said|wrote|mentioned|stated|typed|asked(?: for)?|suggested|proposed) <q>",
         "?",
@@ -791,6 +919,26 @@ const PATTERNS: &[Pattern] = &[
         "list",
         r"rules {q}",
     ),
+    p(
+        r"(?:(?P<list>when|where) )?(?:did|has) <user> {ever}(?:(?:set|given?|made?|state[d]?) {the}(?:standing )?(?:rule|constraint|instruction|restriction|ban)|lay down|laid down|impose[d]?|establish(?:ed)?|set (?:up )?as a (?:standing )?rule) <q>",
+        "list",
+        r"rules by:user {q}",
+    ),
+    p(
+        r"(?:is|was|are|were) <q> {ever}(?:(?:one|some) of <user>['’]s|a (?:standing )?(?:rule|constraint|restriction) (?:of|by|from|set by|given by)|among the (?:rules|constraints) of) (?:<user2>|(?:standing )?(?:rules|constraints|restrictions))",
+        "list",
+        r"rules by:user {q}",
+    ),
+    p(
+        r"(?:is|was|are|were) <q> {ever}(?:set|given|laid down|imposed|stated|established)(?: as a (?:standing )?(?:rule|constraint|restriction)) by <user>",
+        "list",
+        r"rules by:user {q}",
+    ),
+    p(
+        r"(?:does|do|did) {the}(?:standing )?(?:rules?|constraints?|restrictions?) (?:(?:say|state|read) <q>|<q2> {ever}exist)",
+        "list",
+        r"rules {q} {q2}",
+    ),
     // Files.
     p(
         r"(?:which|what) (?:changes|edits|modifications|writes) (?:were|have been|did {subj}) ?(?:ma[dk]e|done|do)?(?: (?:to|in|on|under))? {the}(?:file )?<path>",
@@ -798,7 +946,7 @@ const PATTERNS: &[Pattern] = &[
         "files op:written path:{path}",
     ),
     p(
-        r"{show}(?:all |every |the )*(?:changes|edits|modifications|writes) (?:made )?(?:to|in|of|on) {the}(?:file )?<path>",
+        r"{show}(?:all |every |each |the )*(?:changes?|edits?|modifications?|writes?) (?:(?:that (?:was|were) )?made )?(?:to|in|of|on) {the}(?:file )?<path>",
         "list",
         "files op:written path:{path}",
     ),
@@ -818,7 +966,7 @@ const PATTERNS: &[Pattern] = &[
         "files op:written path:{path}",
     ),
     p(
-        r"(?:were|was) there (?:any |a )?(?:changes?|edits?|modifications?|writes?) (?:made )?to {the}(?:file )?<path>",
+        r"(?:were|was|have|has) (?:there )?{the}(?:changes?|edits?|modifications?|writes?) {ever}(?:been )?(?:made )?to {the}(?:file )?<path>",
         "ever",
         "files op:written path:{path}",
     ),
@@ -832,6 +980,13 @@ const PATTERNS: &[Pattern] = &[
         "list",
         "files path:{path}",
     ),
+    p(r"{show}{the}{exact}history of {the}(?:file )?<path>", "list", "files path:{path}"),
+    p(
+        r"(?:how|where) (?:was|were|did {subj}) ?{the}(?:file )?<path> {ever}(?:deleted|removed|erased)",
+        "list",
+        "files op:deleted path:{path}",
+    ),
+    p(r"how did {subj}(?:delete|remove|erase) {the}(?:file )?<path>", "list", "files op:deleted path:{path}"),
     p(r"does {the}(?:file )?<path> (?:still |now )*exist(?: now| still)?", "now", "files path:{path}"),
     p(r"is {the}(?:file )?<path> (?:still )?there(?: now| still)?", "now", "files path:{path}"),
     p(
@@ -886,12 +1041,12 @@ const PATTERNS: &[Pattern] = &[
     ),
     // Values.
     p(
-        r"(?:which|what) values? (?:did|does|do|has|have|had) {the}(?:setting |parameter |variable |option |key )?<setting> (?:have|had|hold|take|taken|get|got)",
+        r"(?:which|what) values? (?:did|does|do|has|have|had) {the}(?:setting |parameter |variable |option |key )?<setting> (?:have|had|hold|take|taken|get|got){lately}?",
         "value",
         "values {setting}",
     ),
     p(
-        r"(?:which|what) values? (?:was|were|is|are) (?:{the}<setting> (?:set to|given|assigned)|(?:given|assigned|recorded|set) (?:to|for) {the}<setting2>)",
+        r"(?:which|what) (?:values?|numbers?|figures?) (?:was|were|is|are) (?:{the}<setting> (?:set to|given|assigned)|(?:given|assigned|recorded|set|reported|shown|measured|printed|logged|noted|found|returned|stated|listed) (?:to|for|as) {the}<setting2>)",
         "value",
         "values {setting} {setting2}",
     ),
@@ -919,6 +1074,25 @@ const PATTERNS: &[Pattern] = &[
         "values {key}",
     ),
     p(r"what (?:was|is|were|are) {the}<key>", "value", "values {key}"),
+    p(r"what (?:was|is|were|are) {the}<ident>{lately}", "value", "values {ident}"),
+    p(r"what {the}<ident> (?:was|is|were|are){lately}?", "value", "values {ident}"),
+    p(r"how (?:much|high|low) (?:was|is|were|are) {the}<ident>{lately}?", "value", "values {ident}"),
+    p(
+        r"what (?:did|does) {the}<key> (?:finally |eventually |last )?(?:equal|amount to|become|come (?:out )?(?:to|at|as)|turn out (?:to be|as|at)){lately}?",
+        "value",
+        "values {key}",
+    ),
+    p(r"what (?:was|is|were|are) {the}<key> equal to{lately}?", "value", "values {key}"),
+    p(
+        r"(?:which|what)(?: (?:value|number|figure)s?)? (?:did|does|do) {the}{output} {return} (?:for|as) {the}<key>",
+        "value",
+        "values {key}",
+    ),
+    p(
+        r"what (?:did|does|do) {the}{output} (?:say|show|report|print|claim)(?: that)? {the}<key> (?:was|is|were|are)",
+        "value",
+        "values {key}",
+    ),
     p(
         r"{show}(?:the )?{pick}values? (?:of|for) {the}(?:setting |parameter |variable |option |key )?<setting>",
         "value",
@@ -930,8 +1104,13 @@ const PATTERNS: &[Pattern] = &[
         "value",
         r"values {setting}",
     ),
-    p(r"what did {the}<setting> end up (?:as|at|with|being)", "value", r"values {setting}"),
+    p(r"what did {the}<setting> end up (?:as|at|with|being){lately}?", "value", r"values {setting}"),
     // Literals.
+    p(
+        r"in (?:what|which) (?:records?|lines?|messages?) (?:is|was|are|were) {the}(?:value |literal |string |id |hash |url )?<lit>",
+        "list",
+        "literals value:{lit}",
+    ),
     p(
         r"(?:does|did|do) {the}(?:value |literal |string |id |hash |url )?<lit> {ever}(?:occur|appear|exist|turn up|come up|show up)(?: anywhere)?",
         "list",
@@ -968,6 +1147,16 @@ const PATTERNS: &[Pattern] = &[
         "literals kind:id",
     ),
     // Places.
+    p(
+        r"what (?:(?:arguments?|input|parameters?) )?(?:(?:was|were|got|is|are) (?:passed|given|handed|sent|fed|supplied)|(?:did|has) {subj}(?:pass|give|hand|send|feed|supply)) (?:in)?to {the}(?:<tool> (?:tool|call|command)|<tool2>)",
+        "place",
+        r"calls tool:{tool} tool:{tool2}",
+    ),
+    p(
+        r"what (?:was|is|were|are|stood|stands) in {the}(?:<tool> )?(?:tool )?(?:call|command)",
+        "place",
+        r"calls tool:{tool}",
+    ),
     p(
         r"(?:which|what) <tool> (?:tool )?calls? (?:(?:was|were|is|are) (?:made|run|issued|executed|there)|did {subj}(?:make|run|issue))",
         "place",
@@ -1184,6 +1373,11 @@ fn filled(sentence: &Sentence, slot: &str, text: &str) -> Option<String> {
         "key" | "setting" => match quoted {
             Some(text) => Some(if safe(text) == text { text.to_owned() } else { exact(text) }),
             None => (is_key(text) || slot == "setting" && is_name(text)).then(|| safe(text)),
+        },
+        // A name that no sentence holds by chance.
+        "ident" => match quoted {
+            Some(text) => Some(if safe(text) == text { text.to_owned() } else { exact(text) }),
+            None => (is_key(text) && is_literal(text)).then(|| safe(text)),
         },
         "lit" => quoted.map(exact).or_else(|| {
             let number = text.contains(|c: char| c.is_ascii_digit());

@@ -46,10 +46,19 @@ const SPELLED_OUT: &[(&str, &str)] = &[
     (r"\bback(?:ed)? up\b", "backed-up"),
     (r"\bmost (?:recent|recently)\b", "last"),
     (r"\be-?mail", "mail"),
+    (r"\b(?:earlier than|prior to|ahead of|sooner than)\b", "before"),
+    (r"\blater than\b", "after"),
+    (r"\bpreceded?\b", "come before"),
+    (r"^(what|which|where|when|who|how) exactly\b", "$1"),
+    // One thing stands in one record.
+    (
+        r"\b(call|command|message|result|output|value) from (?:the )?(line|record|step|entry|row)\b",
+        "$1 in $2",
+    ),
 ];
 
 /// Words before a question that ask for nothing.
-const COURTESY: &str = r"^(?:(?:please|so|ok|okay|hey|hi|well|now tell me|(?:(?:can|could|would|will) you )?(?:please )?tell me|(?:can|could|would) you (?:please )?(?:(?P<show>show|list|find|give)\b)|do you (?:know|remember|recall)|i(?: would| want| need|'d)? (?:like )?to know|i wonder) )";
+const COURTESY: &str = r"^(?:(?:please|so|ok|okay|hey|hi|well|now tell me|(?:(?:can|could|would|will) you )?(?:please )?tell me|(?:can|could|would) you (?:please )?(?:(?P<show>show|list|find|give|locate|display|pull up|look up|print|quote)\b)|do (?:you|we) (?:know|remember|recall)|(?:in total|overall|altogether|all in all)|i(?: would| want| need|'d)? (?:like )?to know|i wonder) )";
 
 /// Words behind a question that ask for nothing: the whole record is asked in any case.
 const ENDING: &str = r" (?:please|ever|at all|successfully|so far|anywhere|here|overall|altogether|in total|exactly|at any (?:time|point)|at some (?:time|point)|in (?:this|the|that|our|the whole|the entire) (?:session|transcript|conversation|log|chat|history|run)|during (?:this|the) (?:session|conversation|run)|of (?:this|the) (?:session|conversation))$";
@@ -77,6 +86,8 @@ impl Sentence {
             }
             let word =
                 word.trim_matches([',', ';', '!', '?', '(', ')', '\'', '’', '？']).trim_end_matches('.');
+            let word =
+                word.strip_suffix(':').filter(|word| word.chars().all(char::is_alphabetic)).unwrap_or(word);
             if !word.is_empty() {
                 words.push(word);
             }
@@ -120,7 +131,10 @@ fn bare(mut text: String) -> String {
         if let Some(found) = RULES.courtesy.as_ref().and_then(|regex| regex.captures(&text)) {
             let kept = found.name("show").map_or_else(String::new, |word| format!("{} ", word.as_str()));
             let end = found.get(0).map_or(0, |all| all.end());
-            text = format!("{kept}{}", text.get(end..).unwrap_or_default());
+            let rest = text.get(end..).unwrap_or_default();
+            // "Tell me the value" asks to be shown it.
+            let named = kept.is_empty() && ["the ", "all ", "every "].iter().any(|own| begins(rest, own));
+            text = format!("{kept}{}{rest}", if named { "show " } else { "" });
         }
         if let Some(found) = RULES.ending.as_ref().and_then(|regex| regex.find(&text)) {
             text.truncate(found.start());
@@ -129,6 +143,10 @@ fn bare(mut text: String) -> String {
             return text;
         }
     }
+}
+
+fn begins(text: &str, word: &str) -> bool {
+    text.get(..word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word))
 }
 
 /// The question with a mark for every quotation and code span, and their texts.
