@@ -113,11 +113,16 @@ const SLOTS: &[(&str, &str)] = &[
 
 /// The shape of a tool's name beside the word "call" or "tool", and alone.
 static TOOL: LazyLock<String> =
-    LazyLock::new(|| format!(r"(?:{TOOLS}|{CAPITAL}|(?-i:[A-Za-z]*[a-z][A-Z]\w*)|_?[a-z]\w*_\w+|{QUOTED})"));
+    LazyLock::new(|| format!(r"(?:{TOOLS}|{CAPITAL}|(?-i:[A-Za-z]*[a-z][A-Z]\w*)|{JOINED}|{QUOTED})"));
+/// Parts joined by underscores.
+const JOINED: &str = r"_?[a-z][\w-]*_[\w-]+";
 const QUOTED: &str = "[\u{E000}\u{E001}]\\d+";
 /// Tools whose names are common words: only with a capital.
 const CAPITAL: &str = "(?-i:Agent|Skill|LSP|Task|Browser|Computer|View|Patch|Replace|Think|Fetch)";
 const TITLE: &str = r"(?:(?-i:Bash|Shell|Read|Write|Edit|MultiEdit|NotebookEdit|Glob|Grep|LS|Task|TodoWrite|WebFetch|WebSearch|Skill|Agent|LSP|[A-Za-z]*[a-z][A-Z]\w*)|(?:mcp__|exec_|apply_|read_|write_|update_|str_)\w+)";
+
+/// What is called, where nothing but a tool can be.
+static CALLED: LazyLock<String> = LazyLock::new(|| format!("(?:{TITLE}|{JOINED})"));
 
 /// A call that is spoken of by a text of it.
 const REFERENCE: &str = "(?:running |calling |executing )?{the}{exact}(?:<tool{n}> )?(?:(?:{call}|one|run|execution) )?(?:of )?{with}?<q{n}>{inargs}";
@@ -149,6 +154,7 @@ fn slots(text: &str) -> String {
         let shape = match base {
             "tool" => Some(TOOL.as_str()),
             "title" => Some(TITLE),
+            "called" => Some(CALLED.as_str()),
             _ => SLOTS.iter().find(|(own, _)| *own == base).map(|(_, shape)| *shape),
         };
         match shape.filter(|_| !before.ends_with("(?P")) {

@@ -243,10 +243,16 @@ const PATTERNS: &[Pattern] = &[
         r"calls tool:{tool} tool:{tool2} tool:{title}",
     ),
     p(
-        r"{number}(?:tool )?(?:calls?|invocations?) (?:of|to|with) {the}(?:<tool> tool|<title>)(?: (?:were|are)(?: there| made)?| there (?:were|are)| did {subj}make)?",
+        r"{number}(?:tool )?(?:calls?|invocations?) (?:of|to|with) {the}(?:<tool> tool|<called>)(?: (?:were|are)(?: there| made)?| there (?:were|are)| did {subj}make)?",
         "count",
-        r"calls tool:{tool} tool:{title}",
+        r"calls tool:{tool} tool:{called}",
     ),
+    p(
+        r"{open}(?:was|were|is|has|have) <called> {adv}(?:been )?(?:called|invoked)",
+        "ever",
+        r"calls tool:{called}",
+    ),
+    p(r"(?:what|how|when|where) (?:was|is) <called> (?:called|invoked) {nth}", "?", r"calls tool:{called}"),
     p(
         r"{open}(?:was|were|is|are) there {ever}{the}(?:calls?|invocations?|uses?) (?:of|to) {the}(?:<tool> tool|<title>)",
         "ever",
@@ -1356,16 +1362,18 @@ fn filled(sentence: &Sentence, slot: &str, text: &str) -> Option<String> {
         "phrase" => quoted.filter(|text| text.trim().contains(' ')).map(exact),
         "rel" => Some(text.to_lowercase()),
         "speaker" => Some(speaker(text).to_owned()),
-        "tool" | "title" if quoted.is_none() && SHELLS.contains(&text.to_lowercase().as_str()) => {
+        "tool" | "title" | "called" if quoted.is_none() && SHELLS.contains(&text.to_lowercase().as_str()) => {
             Some(SHELL_TOOLS.to_owned())
         }
         "flag" => Some(exact(text)),
         "named" => (quoted.is_none() && is_name(text) && !QUALITIES.contains(&text.to_lowercase().as_str()))
             .then(|| safe(text)),
-        "tool" | "title" => Some(quoted.map_or_else(
-            || safe(text),
-            |text| if safe(text) == text { text.to_owned() } else { exact(text) },
-        )),
+        // What has blanks is a text, and no tool.
+        "tool" | "title" | "called" => match quoted {
+            Some(text) if text.contains(char::is_whitespace) => None,
+            Some(text) => Some(if safe(text) == text { text.to_owned() } else { exact(text) }),
+            None => Some(safe(text)),
+        },
         "path" => match quoted {
             Some(text) => path_term(text).strip_prefix("path:").map(str::to_owned),
             None => is_path(text).then(|| safe(text)),
