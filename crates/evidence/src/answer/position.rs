@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use strongroom_core::transcript::{BlockRef, Ending, RecordKind};
+use strongroom_core::transcript::{BlockRef, Ending, Record, RecordKind};
 
 use super::facet::agent_of;
 use super::row::{self, Row, result_facts};
@@ -50,6 +50,8 @@ pub(super) struct Positions<'s> {
     scope: &'s Scope<'s>,
     /// For each source: the records that are compaction boundaries.
     boundaries: Vec<Vec<u32>>,
+    /// For each source: the records that are no elements of a list.
+    fields: Vec<Vec<u32>>,
     /// For each source of a child: where in which other source it was started and had returned.
     launches: Vec<Option<Launch>>,
     /// All effects and all rules of the scope, for terms that look at what came later; read when first needed.
@@ -74,6 +76,7 @@ impl<'s> Positions<'s> {
             records.filter(|(record, _)| record.kind == RecordKind::Boundary).map(|(_, n)| n).collect()
         };
         let boundaries = scope.sources.iter().map(boundary).collect();
+        let fields = scope.sources.iter().map(|view| fields(&view.index.records)).collect();
         let launches = scope
             .sources
             .iter()
@@ -82,6 +85,7 @@ impl<'s> Positions<'s> {
         Self {
             scope,
             boundaries,
+            fields,
             launches,
             effects: OnceCell::new(),
             rules: OnceCell::new(),
@@ -105,7 +109,7 @@ impl<'s> Positions<'s> {
         match (window.place, window.side) {
             (Place::End, Side::To) => Truth::Yes,
             (Place::End, Side::From) => Truth::No,
-            (Place::Record(line), side) => Truth::of(on_side(side, &physical(row), &line)),
+            (Place::Record(line), side) => Truth::of(on_side(side, &self.number(row), &line)),
             (Place::Time(first, last), side) => {
                 row.record().and_then(|record| record.time).map_or(Truth::Maybe, |time| {
                     Truth::of(if side == Side::From { time >= first } else { time <= last })
@@ -113,6 +117,17 @@ impl<'s> Positions<'s> {
             }
             (Place::Compaction(n), side) => self.test_compaction(n, side, row),
         }
+    }
+
+    /// The 1-based line of a row's record. Where there are no lines, its 1-based place among the messages of a body:
+    /// the fields beside them are not counted.
+    fn number(&self, row: &Row<'_>) -> u32 {
+        let own = row.start.record;
+        row.record().and_then(|record| record.line).unwrap_or_else(|| {
+            let fields = self.fields.get(row.source).map_or(&[][..], Vec::as_slice);
+            let ahead = fields.partition_point(|field| *field < own);
+            own.saturating_sub(u32::try_from(ahead).unwrap_or(own)) + 1
+        })
     }
 
     fn test_compaction(&self, n: u32, side: Side, row: &Row<'_>) -> Truth {
@@ -184,9 +199,13 @@ fn on_side<T: Ord>(side: Side, own: &T, place: &T) -> bool {
     }
 }
 
-/// The 1-based line of a row's record, or its 1-based number where there are no lines.
-pub(super) fn physical(row: &Row<'_>) -> u32 {
-    row.record().and_then(|record| record.line).unwrap_or(row.start.record + 1)
+/// The records of a source without lines that are fields beside its messages.
+fn fields(records: &[Record]) -> Vec<u32> {
+    let listed = |record: &Record| {
+        let place = record.pointer.rsplit('/').next().unwrap_or_default();
+        record.line.is_some() || place.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+    };
+    records.iter().zip(0u32..).filter(|(record, _)| !listed(record)).map(|(_, n)| n).collect()
 }
 
 type Interval = (BlockRef, Option<BlockRef>);

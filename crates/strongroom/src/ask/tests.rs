@@ -189,3 +189,35 @@ fn what_a_fork_copies_is_told_once() {
         }
     }
 }
+
+#[test]
+fn messages_of_a_body_are_numbered_and_its_other_fields_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("body.json");
+    let result = |id: &str, text: &str| {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Bash","input":{{"command":"bench"}}}}]}},
+            {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"{text}"}}]}}"#
+        )
+    };
+    let body = format!(
+        r#"{{"model":"m","max_tokens":9,"system":"s","messages":[{{"role":"user","content":"go"}},{},{}]}}"#,
+        result("t1", "p95_ms: 41"),
+        result("t2", "p95_ms: 52")
+    );
+    std::fs::write(&path, body).unwrap();
+    let mut asked = Asked::default();
+    asked.add(SessionFiles::open(&path, None).unwrap(), None).unwrap();
+    let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: [7; 32] };
+    let ask = |query: &str| asked.answer(&parse(query).unwrap(), options).unwrap();
+    for (query, value) in [
+        ("value values p95_ms at:L3", "41"),
+        ("value values p95_ms from:L3 to:L3", "41"),
+        ("value values p95_ms at:L5", "52"),
+        ("value values p95_ms from:L4", "52"),
+    ] {
+        let answer = ask(query);
+        assert_eq!(answer.values.last().map(|own| own.value.as_str()), Some(value), "{query}: {answer:?}");
+    }
+    assert_eq!(ask("value values p95_ms at:L2").verdict, Verdict::Insufficient);
+}
