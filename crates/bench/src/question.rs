@@ -207,7 +207,7 @@ pub struct Question {
     pub variant: Option<Variant>,
     /// The question in the query language.
     pub query: String,
-    /// The question in plain words, three times, and twice more in words that are held out.
+    /// The question in plain words, five times, and twice more in words that are held out.
     pub plain: Vec<String>,
     /// The right answer.
     pub expect: Expect,

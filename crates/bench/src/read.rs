@@ -124,3 +124,42 @@ fn format_of(bytes: &[u8]) -> Option<Format> {
     let value: Value = serde_json::from_slice(bytes).ok()?;
     messages::format_of(&value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_told_leaves_a_session_open() {
+        let codex = |payloads: &[&str]| {
+            let lines = payloads.iter().map(|payload| {
+                format!(
+                    r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{payload}}}"#
+                )
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        let call = r#"{"type":"function_call","call_id":"c1","name":"shell","arguments":"{}"}"#;
+        let output = r#"{"type":"function_call_output","call_id":"c1","output":"ok"}"#;
+        let shown = r#"{"type":"exec_command_end","call_id":"c2"}"#;
+        let shown = codex(&[call, shown]).replacen("response_item", "event_msg", 2).replacen(
+            "event_msg",
+            "response_item",
+            1,
+        );
+        for (text, open) in [
+            (codex(&[call, output]), false),
+            (codex(&[call, r#"{"role":"user","content":[]}"#]), true),
+            (shown, true),
+            (
+                r#"[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"x","content":"b"}]"#.into(),
+                true,
+            ),
+            (r#"[{"role":"system","content":"a"},{"role":"session_meta"}]"#.into(), true),
+            (r#"[{"role":"system","content":"a"},{"role":"user","content":"b"}]"#.into(), false),
+        ] {
+            let read = session("t", text.clone().into_bytes()).unwrap();
+            assert_eq!(read.has_holes(), open, "{text}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 
 /// The version of the generator.
-pub const GENERATOR: &str = "1.1";
+pub const GENERATOR: &str = "1.2";
 
 /// The version of its choices: what generators of one such version both make, they make alike.
 const CHOICES: &str = "1";

@@ -162,6 +162,7 @@ pub struct Session {
     owners: Vec<Option<usize>>,
     calls: BTreeMap<String, Vec<usize>>,
     results: BTreeMap<String, Vec<usize>>,
+    ended: Vec<String>,
 }
 
 /// What a reader has found so far.
@@ -175,6 +176,8 @@ pub(crate) struct Draft {
     pub(crate) foreign_past: bool,
     /// Strings that repeat what a call or its result holds, with the id of the call.
     pub(crate) repeats: Vec<(usize, String)>,
+    /// Calls whose end the screen was told of.
+    pub(crate) ended: Vec<String>,
     /// The first string of the value that is being read.
     pub(crate) first: usize,
     turn: u32,
@@ -243,6 +246,7 @@ impl Session {
             foreign_past: draft.foreign_past,
             calls: BTreeMap::new(),
             results: BTreeMap::new(),
+            ended: draft.ended,
         };
         session.link(&draft.repeats);
         session
@@ -395,7 +399,8 @@ impl Session {
     /// Whether something of it cannot be read, so that a "no" or a number may rightly be withheld: records that are no
     /// JSON, a past that only a summary knows, results of calls that are not there, agents with transcripts elsewhere.
     pub fn has_holes(&self) -> bool {
-        let orphan = self.results.keys().any(|id| !self.calls.contains_key(id));
+        let unknown = |id: &String| id.is_empty() || !self.calls.contains_key(id);
+        let orphan = self.results.keys().chain(&self.ended).any(unknown);
         let child = self.events.iter().any(|event| {
             matches!(&event.kind, Kind::Call { tool, .. } if matches!(tool.as_str(), "Task" | "Agent" | "spawn_agent"))
         });

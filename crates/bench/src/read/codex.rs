@@ -43,6 +43,8 @@ fn item(draft: &mut Draft, no: u32, payload: &Value) {
             let outcome = outcome(draft, &leaves);
             draft.event(no, Speaker::Tool, Kind::Result { id, outcome }, leaves);
         }
+        // Something was recorded, and nothing says what.
+        "" => draft.unreadable.push(no),
         _ => {}
     }
 }
@@ -72,6 +74,9 @@ fn message(draft: &mut Draft, no: u32, payload: &Value) {
 fn shown(draft: &mut Draft, no: u32, payload: &Value) {
     let id = text(payload, "call_id").to_owned();
     if !id.is_empty() {
+        if matches!(text(payload, "type"), "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end") {
+            draft.ended.push(id.clone());
+        }
         let side = draft.below(no, "/payload");
         draft.repeats.extend(side.into_iter().map(|leaf| (leaf, id.clone())));
     }

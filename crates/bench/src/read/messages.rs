@@ -90,7 +90,8 @@ fn openai(draft: &mut Draft, no: u32, message: &Value, pointer: &str) {
             draft.event(no, speaker, Kind::Said, leaves);
         }
         "system" | "developer" => draft.event(no, Speaker::Operator, Kind::Said, leaves),
-        _ => {}
+        "assistant" => {}
+        _ => draft.unreadable.push(no),
     }
     let calls = message.get("tool_calls").and_then(Value::as_array);
     for (at, call) in calls.into_iter().flatten().enumerate() {
