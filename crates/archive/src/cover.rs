@@ -67,6 +67,7 @@ pub(crate) struct Keys {
     nonces: Key,
     cells: Key,
     wraps: Key,
+    derived: Key,
 }
 
 impl Keys {
@@ -77,12 +78,18 @@ impl Keys {
             nonces: derive(b"strongroom.nonces.v1"),
             cells: derive(b"strongroom.cells.v1"),
             wraps: derive(b"strongroom.wraps.v1"),
+            derived: derive(b"strongroom.derived.v1"),
         }
     }
 
     /// The key under which the keys of sources are sealed.
     pub(crate) fn wraps(&self) -> &Key {
         &self.wraps
+    }
+
+    /// The key under which data made from originals is sealed.
+    pub(crate) fn derived(&self) -> &Key {
+        &self.derived
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sources and their states: what was imported, what it extends, which session it belongs to.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use strongroom_core::digest::{PieceId, RevisionId, SourceId};
@@ -14,7 +15,9 @@ use crate::cut::{self, Cutter};
 use crate::entry::Entry;
 use crate::fault::Outcome;
 use crate::registry::revision_of;
-use crate::source::{ItemFacts, Relation, SessionItem, SourceMeta, StoredRevision, StoredSource};
+use crate::source::{
+    ItemFacts, Relation, SessionItem, SourceMeta, SourceState, StoredRevision, StoredSource,
+};
 use crate::vault::extend;
 
 /// The bytes of pieces that an import stores in one commit.
@@ -147,6 +150,50 @@ impl Archive {
         self.look(|catalog| {
             catalog.latest_revision(source)?.map(|row| revision_of(catalog, &row)).transpose()
         })
+    }
+
+    /// The states that no later one extends, of all sources, by name: whatever was imported stands in one of them.
+    ///
+    /// # Errors
+    /// `Unavailable` when the archive cannot be read.
+    pub fn last_states(&self) -> Result<Vec<SourceState>> {
+        self.look(|catalog| {
+            let mut of_source: BTreeMap<SourceId, Vec<StoredRevision>> = BTreeMap::new();
+            for row in catalog.revisions()? {
+                let own = of_source.entry(row.source).or_default();
+                if row.revision.relation == Relation::Extends {
+                    own.pop();
+                }
+                own.push(row.revision);
+            }
+            let sources = catalog.sources()?.into_iter().map(|(meta, _)| meta);
+            let states = sources.map(|meta| {
+                let own = of_source.remove(&meta.id).unwrap_or_default();
+                SourceState { meta, states: own }
+            });
+            Ok(states.collect())
+        })
+    }
+
+    /// The pieces of a state of a source.
+    ///
+    /// # Errors
+    /// `Corrupt` when the list of them is damaged, `Unavailable` when the archive cannot be read.
+    pub fn pieces_of(&self, source: SourceId, state: &StoredRevision) -> Result<Revision> {
+        let row = RevisionRow { source, revision: *state, leaf: 0 };
+        self.look(|catalog| revision_of(catalog, &row))
+    }
+
+    /// How many acts are in the journal; while it is the same nothing was changed.
+    ///
+    /// # Errors
+    /// `Unavailable` when the archive cannot be read.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of one lifetime, the closure of any"
+    )]
+    pub fn acts(&self) -> Result<u64> {
+        self.look(|catalog| catalog.entry_count())
     }
 
     /// Whether the item called `name` looks as it did when it was last imported, so that it need not be read.

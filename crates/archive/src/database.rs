@@ -123,6 +123,11 @@ impl Database {
         Ok(database)
     }
 
+    /// The directory of the archive.
+    pub(crate) fn dir(&self) -> &Path {
+        self.place.dir()
+    }
+
     pub(crate) fn access(&self) -> Access {
         self.access
     }

@@ -29,6 +29,7 @@ impl Archive {
         // What lies in the cold tier was put there as it is: it comes back to be sealed, and goes from there.
         self.bring_all_back()?;
         let alone = self.leases.alone()?;
+        let derived = self.deriving_no_more()?;
         let (lock, cover) = new_cover(secret, self.id())?;
         self.change(|catalog| {
             let plain = catalog.upgraded()?;
@@ -36,6 +37,7 @@ impl Archive {
                 let message = "originals were moved to the cold tier meanwhile; nothing was encrypted";
                 return Err(Error::new(ErrorKind::Busy, message).into());
             }
+            derived.forget_all()?;
             self.convert(Conversion { plain, sealed: Catalog { cover: &cover, ..plain } }, &lock)
         })?;
         drop(alone);

@@ -65,10 +65,12 @@ impl Archive {
     pub fn erase(&self, subjects: &[Subject], held: &BTreeSet<SourceId>, order: &Order) -> Result<Reach> {
         self.database.check_writable()?;
         let alone = self.leases.alone()?;
+        let derived = self.deriving_no_more()?;
         let reach = self.change(|catalog| {
             let catalog = catalog.upgraded()?;
             let (mut reach, taken) = self.extent(catalog, subjects)?;
             check_free(catalog, &reach, held)?;
+            derived.forget(&reach.sources)?;
             let records = strip::stripped(catalog, &taken, &mark(order))?;
             strip::replace(catalog, &records, order, self.level)?;
             reach.records = records.into_iter().map(|record| record.tag).collect();

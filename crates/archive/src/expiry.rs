@@ -94,6 +94,7 @@ impl Archive {
     pub fn delete_expired(&self, pieces: &[PieceId], deletion: &Deletion<'_>) -> Result<Vec<PieceTerm>> {
         self.database.check_writable()?;
         let alone = self.leases.alone()?;
+        let derived = self.deriving_no_more()?;
         let mut gone = Vec::new();
         for batch in pieces.chunks(BATCH) {
             gone.extend(self.change(|catalog| {
@@ -101,6 +102,7 @@ impl Archive {
                 for &id in batch {
                     buried.extend(self.bury(catalog, id, deletion)?);
                 }
+                derived.forget(&sources_of(&buried))?;
                 Ok(buried)
             })?);
         }
@@ -121,6 +123,11 @@ impl Archive {
         catalog.journal(&Entry::Erased { keyed, reason, at })?;
         Ok(Some(term))
     }
+}
+
+/// The sources that lose one of `pieces`.
+fn sources_of(pieces: &[PieceTerm]) -> BTreeSet<SourceId> {
+    pieces.iter().flat_map(|piece| piece.sources.iter().copied()).collect()
 }
 
 pub(crate) fn term(catalog: Catalog<'_>, id: PieceId, len: u64, retention: Retention) -> Outcome<PieceTerm> {

@@ -25,6 +25,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Leases {
     path: PathBuf,
     tier: PathBuf,
+    search: PathBuf,
     held: Mutex<Option<File>>,
 }
 
@@ -34,7 +35,7 @@ pub(crate) struct Alone<'l>(MutexGuard<'l, Option<File>>);
 
 impl Leases {
     pub(crate) fn of(place: &Place) -> Self {
-        Self { path: place.lease(), tier: place.tier(), held: Mutex::new(None) }
+        Self { path: place.lease(), tier: place.tier(), search: place.search(), held: Mutex::new(None) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<File>> {
@@ -87,6 +88,30 @@ impl Leases {
             "another process moves originals between tiers; try again when it is done",
         )?;
         Ok(file)
+    }
+
+    /// Takes the right to write and delete derived data, alone, until what is returned is dropped.
+    ///
+    /// # Errors
+    /// `Busy` when another process has it for longer than ten seconds, `Unavailable` when the file cannot be locked.
+    pub(crate) fn derive(&self) -> Result<File> {
+        let file = open(&self.search)?;
+        let asked = (FlockOperation::NonBlockingLockExclusive, TRIES_SHARED);
+        take((&file, &self.search), asked, "another process writes the search index; nothing was deleted")?;
+        Ok(file)
+    }
+
+    /// As [`Leases::derive`], without waiting: nothing where another process has it.
+    ///
+    /// # Errors
+    /// `Unavailable` when the file cannot be locked.
+    pub(crate) fn try_derive(&self) -> Result<Option<File>> {
+        let file = open(&self.search)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(file)),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(failed(&self.search, error)),
+        }
     }
 }
 

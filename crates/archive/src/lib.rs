@@ -62,6 +62,8 @@ pub mod export;
 
 pub mod proof;
 
+pub mod derived;
+
 mod hold;
 
 pub mod expiry;

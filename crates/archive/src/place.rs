@@ -16,6 +16,7 @@ const LOG: &str = "strongroom.db-wal";
 const INDEX: &str = "strongroom.db-shm";
 const LEASE: &str = "strongroom.lease";
 const TIER: &str = "strongroom.tier";
+const SEARCH: &str = "strongroom.search";
 
 /// The directory of an archive.
 #[derive(Debug, Clone)]
@@ -69,6 +70,11 @@ impl Place {
     /// The file that whoever moves originals between tiers holds a lock on.
     pub(crate) fn tier(&self) -> PathBuf {
         self.dir.join(TIER)
+    }
+
+    /// The file that whoever writes derived data holds a lock on.
+    pub(crate) fn search(&self) -> PathBuf {
+        self.dir.join(SEARCH)
     }
 
     /// The error that `what` failed here.

@@ -53,6 +53,7 @@ impl Archive {
     ) -> Result<Receipt> {
         self.database.check_writable()?;
         let alone = self.leases.alone()?;
+        let derived = self.deriving_no_more()?;
         let key = random()?;
         let mut taken = Taken::default();
         for (piece, range) in cuts {
@@ -61,6 +62,7 @@ impl Archive {
         let receipt = self.change(|catalog| {
             let catalog = catalog.upgraded()?;
             let sources = check_pieces(catalog, &taken, held)?;
+            derived.forget(&sources)?;
             let records = strip::stripped(catalog, &taken, &mark(order))?;
             strip::replace(catalog, &records, order, self.level)?;
             let cuts = self.cut(catalog, &taken.pieces, &key, order)?;

@@ -40,6 +40,15 @@ pub struct StoredSource {
     pub latest: StoredRevision,
 }
 
+/// A source in the archive with those of its states that no later one extends, the oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceState {
+    /// What was known at the last import.
+    pub meta: SourceMeta,
+    /// The states; all but the last were replaced.
+    pub states: Vec<StoredRevision>,
+}
+
 /// One state of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredRevision {

@@ -6,6 +6,8 @@ mod custody;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod derived;
+#[cfg(test)]
 mod encryption;
 #[cfg(test)]
 mod erasure;
