@@ -66,6 +66,8 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Answer an evidence question with citations
     Ask(AskArgs),
+    /// Find where exactly this text stands in everything that was archived, or show that it is nowhere
+    Search(SearchArgs),
     /// List what was done, in order, with outcome, evidence and what was rolled back
     Ledger(LedgerArgs),
     /// Check a sentence against what is recorded
@@ -209,6 +211,25 @@ pub(crate) struct AskArgs {
     /// Make no assumptions about test runners and unprivileged processes
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SearchArgs {
+    /// The text, byte for byte; case counts
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) text: String,
+
+    /// Only this source, the sources below this directory, or those of this session
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Vec<String>,
+
+    /// The most texts that are listed [default: 20]
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub(crate) limit: Option<usize>,
+
+    /// List every text
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -22,6 +22,7 @@ mod prove;
 mod redact;
 mod replay;
 mod retention;
+mod search;
 mod sessions;
 mod show;
 mod summarizer;
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<End> {
         Command::Compact(own) => compact::run(args, own),
         Command::Show(own) => show::run(args, own),
         Command::Ask(own) => ask::run(args, own),
+        Command::Search(own) => search::run(args, own),
         Command::Ledger(own) => ledger::run(args, own),
         Command::Claim(own) => claim::run(args, own),
         Command::Conflicts(own) => conflicts::run(args, own),

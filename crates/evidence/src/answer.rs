@@ -43,7 +43,7 @@ pub use ledger::{CallPlace, Gap, Ledger, LedgerRow, Match, Reversibility, Rolled
 pub use render::render_text;
 pub use repeat::{CallRow, Calls, Repeat, calls};
 pub use search::{Hit, Hits, Needle, Search, search};
-pub use secret::Masker;
+pub use secret::{Masker, secrets_in};
 pub use sentence::weigh;
 
 use crate::query::{Query, QueryError};

@@ -3,8 +3,9 @@
 use crate::blocks::wide;
 use crate::grams::{self, BlockGrams};
 use crate::postings;
-use crate::segment::{Damaged, Raw, Segment, put_note};
+use crate::segment::{Damaged, Raw, Segment};
 use crate::vocabulary::{Noted, Vocabulary};
+use crate::wire;
 use crate::words;
 
 /// Takes in texts, and makes a segment of them.
@@ -50,7 +51,7 @@ impl Builder {
         let block = self.blocks();
         self.ends.push(self.pairs.len());
         self.grams.push(std::mem::replace(&mut self.open, BlockGrams::new()));
-        put_note(&mut self.notes, note);
+        wire::put_bytes(&mut self.notes, note);
         block
     }
 

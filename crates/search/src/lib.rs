@@ -10,7 +10,7 @@
 
 mod blocks;
 
-mod wire;
+pub mod wire;
 
 mod words;
 

@@ -3,7 +3,8 @@
 use crate::blocks::{Blocks, row_bytes};
 use crate::grams;
 use crate::postings;
-use crate::segment::{Damaged, Raw, Segment, put_note};
+use crate::segment::{Damaged, Raw, Segment};
+use crate::wire;
 
 /// A segment, and which of its blocks stay.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +26,7 @@ pub fn merge(parts: &[Part<'_>]) -> Result<Segment, Damaged> {
     let mut notes = Vec::new();
     for (part, place) in parts.iter().zip(&places) {
         grams::copy((part.segment.gram_rows(), part.segment.blocks()), &mut all_grams, count, place);
-        part.kept.iter().for_each(|block| put_note(&mut notes, part.segment.note(block)));
+        part.kept.iter().for_each(|block| wire::put_bytes(&mut notes, part.segment.note(block)));
     }
     let (vocabulary, postings) = words(parts, &places, count);
     Raw { blocks: count, vocabulary, postings, grams: all_grams, notes }.finish()

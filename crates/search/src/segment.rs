@@ -252,16 +252,9 @@ fn note_ranges(mut notes: &[u8], first: usize) -> Option<Vec<Range<usize>>> {
     let all = notes.len();
     let mut ranges = Vec::new();
     while !notes.is_empty() {
-        let len = usize::try_from(wire::take(&mut notes)?).ok()?;
-        let start = first + all - notes.len();
-        notes = notes.get(len..)?;
-        ranges.push(start..start + len);
+        let len = wire::take_bytes(&mut notes)?.len();
+        let end = first + all - notes.len();
+        ranges.push(end - len..end);
     }
     Some(ranges)
-}
-
-/// Appends the note of a block.
-pub(crate) fn put_note(out: &mut Vec<u8>, note: &[u8]) {
-    wire::put(out, u64::try_from(note.len()).unwrap_or(u64::MAX));
-    out.extend_from_slice(note);
 }

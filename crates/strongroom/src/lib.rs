@@ -54,6 +54,8 @@ pub mod explain;
 
 pub mod import;
 
+pub mod search;
+
 pub mod watch;
 
 pub mod retention;

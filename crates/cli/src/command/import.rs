@@ -12,6 +12,7 @@ use strongroom::Result;
 use strongroom::archive::Archive;
 use strongroom::import::{ImportOptions, Progress, Recheck};
 use strongroom::policy::Policy;
+use strongroom::search::bring_up_to_date;
 
 use crate::args::{Args, ImportArgs};
 use crate::exit::End;
@@ -29,6 +30,7 @@ pub(super) fn run(args: &Args, own: &ImportArgs) -> Result<End> {
     if let Some(words) = cleanup(&scope.roots()) {
         out::warning(&words);
     }
+    bring_index_up_to_date(&archive, &tally);
     tally.print(&scope, args.json)?;
     if own.watch {
         return watch::run(
@@ -38,6 +40,16 @@ pub(super) fn run(args: &Args, own: &ImportArgs) -> Result<End> {
         );
     }
     Ok(if tally.failed > 0 { End::Unavailable } else { End::Done })
+}
+
+/// Indexes what was taken in, to be searched. An archive without an index is slower to search and otherwise the same.
+fn bring_index_up_to_date(archive: &Archive, tally: &Tally) {
+    if tally.imported == 0 {
+        return;
+    }
+    if let Err(error) = bring_up_to_date(archive) {
+        out::warning(&format!("the search index could not be brought up to date: {}", error.chain()));
+    }
 }
 
 /// Where sessions go, and how.

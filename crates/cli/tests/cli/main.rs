@@ -45,6 +45,8 @@ mod replay;
 #[cfg(test)]
 mod retention;
 #[cfg(test)]
+mod search;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod standard;

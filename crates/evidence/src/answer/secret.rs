@@ -10,6 +10,7 @@ use strongroom_core::transcript::Scalar;
 use super::Options;
 use crate::content::BlockContent;
 use crate::examine::Secret;
+use crate::secrets;
 use crate::session::Scope;
 
 /// Shorter ones are hidden only where they were found: they would be met by chance.
@@ -105,6 +106,14 @@ impl<'s> Masker<'s> {
     pub fn mask(&self, text: &str) -> String {
         self.secrets.mask(text, &Options { key: self.key, ..Options::default() })
     }
+}
+
+/// The secrets of a text of which nothing else is known, each with the rule that found it, in order. Some may overlap.
+pub fn secrets_in(text: &str) -> Vec<(Range<usize>, &'static str)> {
+    let mut found = secrets::find(text);
+    found.extend(passwords(text).map(|range| (range, "password")));
+    found.sort_by_key(|(range, _)| (range.start, range.end));
+    found
 }
 
 static PASSWORD: LazyLock<Option<Regex>> =
