@@ -51,8 +51,8 @@ impl Archive {
         for (piece, own) in revision.pieces_of(&[range].into_iter().collect()) {
             let listed = [(piece, own.len())];
             let whole = self.verified(revision.source, &listed, own.start(), Some(range))?;
-            let whole: Vec<u8> = whole.into_iter().flatten().collect();
-            bytes.extend_from_slice(part_of(&whole, own, range));
+            let whole = whole.first().map(Vec::as_slice).unwrap_or_default();
+            bytes.extend_from_slice(part_of(whole, own, range));
         }
         Ok(bytes)
     }

@@ -10,6 +10,7 @@
 
 mod make;
 mod note;
+mod read;
 mod shelf;
 mod snippet;
 mod state;
@@ -21,23 +22,22 @@ use std::sync::Arc;
 
 use memchr::memmem;
 use strongroom_archive::Archive;
-use strongroom_archive::export::RevisionBytes;
 use strongroom_archive::journal::Checkpoint;
 use strongroom_core::digest::Digest;
-use strongroom_core::error::{Error, ErrorKind, Result};
+use strongroom_core::error::{Error, Result};
 use strongroom_core::time::Timestamp;
 use strongroom_core::transcript::Speaker;
 use strongroom_search::Blocks;
 
+use note::StateKey;
 pub use note::{Hole, HoleKind};
-use note::{StateKey, sections};
+use read::{BlockId, BlockTexts, Library, Opened};
 pub use shelf::{Indexed, bring_up_to_date};
 use shelf::{Listed, Shelf, listed, made, placed, shelves};
 pub use snippet::Snippet;
 use snippet::{Match, matches_of};
-use state::{State, texts_in_place};
 pub use unit::Part;
-use unit::{Raw, Text, Unit, UnitReader, raw_of_text};
+use unit::{Text, Unit};
 
 use crate::custody::name_of;
 
@@ -78,7 +78,7 @@ pub struct Hit {
     pub argument: Option<String>,
     /// When it was written, as recorded.
     pub time: Option<Timestamp>,
-    /// First byte of the first match and the byte behind it, in the source; not where the text was put together.
+    /// The bytes of the source that spell the text: the first, and the one behind the last.
     pub bytes: Option<(u64, u64)>,
     /// The first match with what stands around it, secrets hidden.
     pub snippet: Snippet,
@@ -138,6 +138,8 @@ pub struct Found {
     pub verdict: Verdict,
     /// The journal when it was searched: it names the states that were.
     pub checkpoint: Checkpoint,
+    /// How many blocks of text had to be read, or were at hand.
+    pub blocks: usize,
     /// How many states of sources were searched.
     pub states: usize,
     /// How many records they have.
@@ -168,14 +170,6 @@ struct Place {
     holes: SourceHoles,
 }
 
-/// A block that may hold what is looked for, and the state that is read in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    place: usize,
-    shelf: usize,
-    block: u32,
-}
-
 /// Searches an archive; it holds the index in memory.
 #[derive(Debug)]
 pub struct Searcher<'a> {
@@ -186,6 +180,7 @@ pub struct Searcher<'a> {
     shelves: Vec<Shelf>,
     /// The states that are read on each shelf, and the blocks they stand in.
     own: Vec<(BTreeSet<StateKey>, Blocks)>,
+    library: Library<'a>,
 }
 
 impl<'a> Searcher<'a> {
@@ -220,7 +215,8 @@ impl<'a> Searcher<'a> {
         };
         let places: Vec<Place> = all.into_iter().map(place).collect();
         let by_key = places.iter().enumerate().map(|(at, place)| (place.listed.key(), at)).collect();
-        Ok(Self { archive, checkpoint, places, by_key, shelves, own })
+        let library = Library::new(archive, places.len());
+        Ok(Self { archive, checkpoint, places, by_key, shelves, own, library })
     }
 
     /// Whether the archive is as it was when this was opened; otherwise it must be opened again.
@@ -246,19 +242,28 @@ impl<'a> Searcher<'a> {
             return Err(Error::invalid_input("there is no text to look for"));
         }
         let asked = self.asked(&question.sources)?;
-        let mut reader = Reader::new(self, question);
-        let mut more = false;
-        for candidate in self.candidates(question, &asked) {
-            if reader.hits.len() >= question.limit {
+        if !self.is_current()? {
+            self.library.forget();
+        }
+        let finder = memmem::Finder::new(question.text.as_bytes());
+        let (mut hits, mut lost, mut opened) = (Vec::new(), Vec::new(), Opened::default());
+        let (mut more, mut read) = (false, 0);
+        for id in self.candidates(question, &asked) {
+            if hits.len() >= question.limit {
                 more = true;
                 break;
             }
-            reader.read(candidate)?;
+            let Some((place, shelf)) = self.places.get(id.place).zip(self.shelves.get(id.shelf)) else {
+                continue;
+            };
+            let block = self.library.block(id, &place.listed, shelf.segment.note(id.block), &mut opened)?;
+            hits_in(place, &block, &finder, &mut hits);
+            lost.extend(block.holes.iter().map(|hole| (id.place, hole.clone())));
+            read += 1;
         }
-        more |= reader.hits.len() > question.limit;
-        reader.hits.truncate(question.limit);
-        let Reader { hits, holes: lost, .. } = reader;
-        Ok(self.found((hits, more), &asked, lost))
+        more |= hits.len() > question.limit;
+        hits.truncate(question.limit);
+        Ok(Found { hits, more, blocks: read, ..self.conclusion(&asked, lost) }.judged())
     }
 
     /// What was searched for a question about `sources`, source by source.
@@ -298,7 +303,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// The blocks that have to be read, in the order of their states.
-    fn candidates(&self, question: &Question, asked: &BTreeSet<usize>) -> Vec<Candidate> {
+    fn candidates(&self, question: &Question, asked: &BTreeSet<usize>) -> Vec<BlockId> {
         let mut all = Vec::new();
         for (shelf, at) in self.shelves.iter().zip(0..) {
             let Some((keys, blocks)) = self.own.get(at) else { continue };
@@ -307,41 +312,43 @@ impl<'a> Searcher<'a> {
                 let places = states.into_iter().flatten().filter(|key| keys.contains(key));
                 let places =
                     places.filter_map(|key| self.by_key.get(key)).filter(|place| asked.contains(place));
-                all.extend(places.map(|&place| Candidate { place, shelf: at, block }));
+                all.extend(places.map(|&place| BlockId { place, shelf: at, block }));
             }
         }
         all.sort_unstable();
         all
     }
 
-    fn found(
-        &self,
-        (hits, more): (Vec<Hit>, bool),
-        asked: &BTreeSet<usize>,
-        lost: Vec<(usize, Hole)>,
-    ) -> Found {
+    /// What is known of what was searched; `lost` are originals that could not be read.
+    fn conclusion(&self, asked: &BTreeSet<usize>, lost: Vec<(usize, Hole)>) -> Found {
         let places = || asked.iter().filter_map(|&at| self.places.get(at));
         let known = places().filter(|place| !place.holes.holes.is_empty()).map(|place| place.holes.clone());
         let lost = lost.into_iter().filter_map(|(at, hole)| {
             Some(SourceHoles { source: Arc::clone(&self.places.get(at)?.holes.source), holes: [hole].into() })
         });
-        let holes: Vec<SourceHoles> = known.chain(lost).collect();
-        let verdict = match (hits.is_empty(), holes.is_empty()) {
-            (false, _) => Verdict::Found,
-            (true, true) => Verdict::Absent,
-            (true, false) => Verdict::Insufficient,
-        };
         Found {
-            hits,
-            more,
-            verdict,
+            hits: Vec::new(),
+            more: false,
+            verdict: Verdict::Insufficient,
             checkpoint: self.checkpoint,
+            blocks: 0,
             states: asked.len(),
             records: places().map(|place| place.info.records).sum(),
             texts: places().map(|place| place.texts).sum(),
             bytes: places().map(|place| place.listed.revision.len).sum(),
-            holes,
+            holes: known.chain(lost).collect(),
         }
+    }
+}
+
+impl Found {
+    fn judged(self) -> Self {
+        let verdict = match (self.hits.is_empty(), self.holes.is_empty()) {
+            (false, _) => Verdict::Found,
+            (true, true) => Verdict::Absent,
+            (true, false) => Verdict::Insufficient,
+        };
+        Self { verdict, ..self }
     }
 }
 
@@ -364,113 +371,25 @@ impl Place {
     }
 }
 
-/// Reads candidates: what stands there counts, whatever the index says.
-struct Reader<'s, 'a> {
-    searcher: &'s Searcher<'a>,
-    finder: memmem::Finder<'s>,
-    hits: Vec<Hit>,
-    /// What could not be read, by place.
-    holes: Vec<(usize, Hole)>,
-    /// The state that was read last: candidates come state by state.
-    bytes: Option<(usize, RevisionBytes<'a>)>,
-    whole: Option<(usize, State)>,
-}
-
-impl<'s, 'a> Reader<'s, 'a> {
-    fn new(searcher: &'s Searcher<'a>, question: &'s Question) -> Self {
-        let finder = memmem::Finder::new(question.text.as_bytes());
-        Self { searcher, finder, hits: Vec::new(), holes: Vec::new(), bytes: None, whole: None }
-    }
-
-    fn read(&mut self, candidate: Candidate) -> Result<()> {
-        let searcher = self.searcher;
-        let Some((place, shelf)) =
-            searcher.places.get(candidate.place).zip(searcher.shelves.get(candidate.shelf))
-        else {
-            return Ok(());
-        };
-        let key = place.listed.key();
-        for section in sections(shelf.segment.note(candidate.block)).filter(|own| own.key == key) {
-            for unit in UnitReader::new(section.units) {
-                match self.texts(candidate.place, place, &unit) {
-                    Ok(texts) => self.look_into(candidate.place, place, &unit, &texts),
-                    Err(error) if is_loss(&error) => {
-                        let kind = HoleKind::Gone;
-                        let hole = Hole { kind, line: unit.line, why: error.to_string() };
-                        self.holes.push((candidate.place, hole));
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The texts of a unit, from the original bytes.
-    fn texts(&mut self, at: usize, place: &Place, unit: &Unit) -> Result<Vec<Text>> {
-        if matches!(unit.raw, Raw::Block(_)) {
-            return self.whole(at, place)?.texts(unit);
-        }
-        texts_in_place(self.bytes(at, place)?, unit)
-    }
-
-    fn whole(&mut self, at: usize, place: &Place) -> Result<&State> {
-        if self.whole.as_ref().is_none_or(|(own, _)| *own != at) {
-            let listed = &place.listed;
-            self.whole = None;
-            self.whole = Some((at, State::open(self.searcher.archive, &listed.meta, &listed.revision)?));
-        }
-        let state = self.whole.as_ref().map(|(_, state)| state);
-        state.ok_or_else(|| Error::bug("a state that was read is not there"))
-    }
-
-    fn bytes(&mut self, at: usize, place: &Place) -> Result<&RevisionBytes<'a>> {
-        if self.bytes.as_ref().is_none_or(|(own, _)| *own != at) {
-            let listed = &place.listed;
-            let revision = self.searcher.archive.pieces_of(listed.meta.id, &listed.revision)?;
-            self.bytes = Some((at, self.searcher.archive.bytes_of(revision)));
-        }
-        let bytes = self.bytes.as_ref().map(|(_, bytes)| bytes);
-        bytes.ok_or_else(|| Error::bug("a state that was read is not there"))
-    }
-
-    /// Adds a hit for each text that holds what is looked for; of a JSON text in a string only where its values do not.
-    fn look_into(&mut self, at: usize, place: &Place, unit: &Unit, texts: &[Text]) {
+/// The hits in a block: one for each text that holds what is looked for; of a JSON text in a string only where its
+/// values do not.
+fn hits_in(place: &Place, block: &BlockTexts, finder: &memmem::Finder<'_>, hits: &mut Vec<Hit>) {
+    for (unit, texts) in &block.units {
         let mut is_told = false;
         for text in texts {
             if text.argument.is_none() && unit.part == Part::Call && is_told {
                 continue;
             }
-            let Some(found) = matches_of(&self.finder, &text.text) else { continue };
+            let Some(found) = matches_of(finder, &text.text) else { continue };
             is_told = true;
-            let bytes = self.raw(at, unit, text, &found);
-            self.hits.push(hit(place, unit, text, found, bytes));
+            hits.push(hit(place, unit, text, found));
         }
     }
-
-    /// The raw bytes of a match.
-    fn raw(&self, at: usize, unit: &Unit, text: &Text, found: &Match) -> Option<(u64, u64)> {
-        let (_, bytes) = self.bytes.as_ref().filter(|(own, _)| *own == at)?;
-        let range = match (&unit.raw, &text.argument) {
-            (Raw::Text(parts), _) => raw_of_text(bytes, parts, found.range.clone()),
-            (Raw::Arguments(own), Some((pointer, around))) => {
-                let range = strongroom_formats::argument_range(bytes, *own, pointer, found.range.clone());
-                // A number is named as a whole.
-                range.ok().flatten().or(Some(*around))
-            }
-            (Raw::Arguments(own), None) => raw_of_text(bytes, &[own.text()?], found.range.clone()),
-            (Raw::Block(_), _) => None,
-        };
-        range.map(|range| (range.start(), range.end()))
-    }
 }
 
-/// Whether it is an original that cannot be read, and not the archive.
-fn is_loss(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Expired | ErrorKind::NotFound)
-}
-
-fn hit(place: &Place, unit: &Unit, text: &Text, found: Match, bytes: Option<(u64, u64)>) -> Hit {
+fn hit(place: &Place, unit: &Unit, text: &Text, found: Match) -> Hit {
+    let argument = text.argument.as_ref();
+    let range = argument.map(|(_, range)| *range).or_else(|| unit.raw.range());
     Hit {
         source: place.name().to_owned(),
         session: place.info.session.clone(),
@@ -480,9 +399,9 @@ fn hit(place: &Place, unit: &Unit, text: &Text, found: Match, bytes: Option<(u64
         agent: unit.agent.clone().or_else(|| place.info.agent.clone()),
         part: unit.part,
         tool: unit.tool.clone(),
-        argument: text.argument.as_ref().map(|(pointer, _)| pointer.clone()),
+        argument: argument.map(|(pointer, _)| pointer.clone()),
         time: unit.time,
-        bytes,
+        bytes: range.map(|range| (range.start(), range.end())),
         snippet: found.snippet,
         matches: found.count,
     }

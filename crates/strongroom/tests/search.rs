@@ -122,7 +122,7 @@ fn whatever_questions_read_is_found_in_every_format() {
     for stage in ["in memory", "beside the archive"] {
         let searcher = Searcher::open(&case.archive).unwrap();
         let mut dice = Dice::new(11);
-        for _ in 0..120 {
+        for _ in 0..60 {
             let (source, locator, text) = &texts[dice.below(texts.len())];
             if !secrets_in(text).is_empty() {
                 continue;

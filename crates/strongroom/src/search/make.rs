@@ -43,7 +43,7 @@ impl Maker {
         let mut open = Open { key, info: Some(&state.info), texts: 0, units: UnitWriter::default() };
         let mut pieces = Pieces::of(state);
         state.each_unit(&mut |unit, own| {
-            let is_next = unit.raw.start().is_some_and(|start| pieces.is_next(start));
+            let is_next = unit.raw.range().is_some_and(|range| pieces.is_next(range.start()));
             if self.bytes >= if is_next { BLOCK_BYTES_MIN } else { BLOCK_BYTES } {
                 self.put(&mut open);
                 self.close_from(0);

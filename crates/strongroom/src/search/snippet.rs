@@ -11,6 +11,12 @@ const AROUND_CHARS: usize = 60;
 /// A longer match is shown by its beginning.
 const MATCH_CHARS_MAX: usize = 200;
 
+/// How far around a match secrets are looked for: no rule looks farther from the word that it knows a secret by.
+const REACH_BYTES: usize = 4096;
+
+/// In steps of how many bytes a text with many matches is looked through.
+const STEP_BYTES: usize = 16 << 10;
+
 /// A match with what stands around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
@@ -34,17 +40,54 @@ pub(super) struct Match {
 /// more and more of one would be told it. A match around a whole secret is, for whoever looks for it knows it.
 pub(super) fn matches_of(finder: &memmem::Finder<'_>, text: &str) -> Option<Match> {
     let len = finder.needle().len();
-    finder.find(text.as_bytes())?;
-    let secrets = secrets_in(text);
-    let cuts = |found: &Range<usize>, (secret, _): &(Range<usize>, &str)| {
-        let meets = found.start < secret.end && secret.start < found.end;
-        meets && !(found.start <= secret.start && secret.end <= found.end)
-    };
-    let found = finder.find_iter(text.as_bytes()).map(|at| at..at + len);
-    let mut open = found.filter(|found| !secrets.iter().any(|secret| cuts(found, secret)));
-    let range = open.next()?;
-    let snippet = snippet(text, &range, &secrets);
-    Some(Match { range, count: 1 + open.count(), snippet })
+    let mut secrets = Secrets { text, core: 0..0, found: Vec::new() };
+    let mut first: Option<Match> = None;
+    for at in finder.find_iter(text.as_bytes()) {
+        let range = at..at + len;
+        let near = secrets.near(&range);
+        if near.iter().any(|(secret, _)| cuts(&range, secret)) {
+            continue;
+        }
+        match &mut first {
+            Some(first) => first.count += 1,
+            None => first = Some(Match { snippet: snippet(text, &range, near), range, count: 1 }),
+        }
+    }
+    first
+}
+
+/// Whether a match takes a part of a secret in, and not the whole.
+fn cuts(found: &Range<usize>, secret: &Range<usize>) -> bool {
+    let meets = found.start < secret.end && secret.start < found.end;
+    meets && !(found.start <= secret.start && secret.end <= found.end)
+}
+
+/// The secrets of a text, as far as they were looked for.
+struct Secrets<'t> {
+    text: &'t str,
+    /// Around which bytes they are known.
+    core: Range<usize>,
+    found: Vec<(Range<usize>, &'static str)>,
+}
+
+impl Secrets<'_> {
+    /// The secrets that may reach to a match, or to what is shown around it.
+    fn near(&mut self, found: &Range<usize>) -> &[(Range<usize>, &'static str)] {
+        if found.start < self.core.start || self.core.end < found.end {
+            self.core = found.start..found.end.max(found.start + STEP_BYTES);
+            let start = boundary(self.text, self.core.start.saturating_sub(REACH_BYTES));
+            let end = boundary(self.text, self.core.end.saturating_add(REACH_BYTES));
+            let around = secrets_in(self.text.get(start..end).unwrap_or_default()).into_iter();
+            self.found = around.map(|(own, rule)| (own.start + start..own.end + start, rule)).collect();
+        }
+        &self.found
+    }
+}
+
+/// The place of a character at or before `at`.
+fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 fn snippet(text: &str, found: &Range<usize>, secrets: &[(Range<usize>, &str)]) -> Snippet {

@@ -154,11 +154,15 @@ impl Raw {
         }
     }
 
-    /// The first byte, where it is known.
-    pub(super) fn start(&self) -> Option<u64> {
+    /// The bytes from its first to its last, where they are known.
+    pub(super) fn range(&self) -> Option<ByteRange> {
         match self {
-            Self::Text(parts) => parts.first().map(|part| part.range.start()),
-            Self::Arguments(arguments) => arguments.text().map(|text| text.range.start()),
+            Self::Text(parts) => {
+                let start = parts.iter().map(|part| part.range.start()).min()?;
+                let end = parts.iter().map(|part| part.range.end()).max()?;
+                Some(ByteRange::new(start, end))
+            }
+            Self::Arguments(arguments) => arguments.text().map(|text| text.range),
             Self::Block(_) => None,
         }
     }
@@ -208,24 +212,6 @@ pub(super) fn texts_of_block(source: &dyn Bytes, block: &Block) -> Result<Vec<Te
 pub(super) fn joined(source: &dyn Bytes, parts: &[TextRange]) -> Result<String> {
     let texts = parts.iter().map(|part| strongroom_formats::text(source, *part));
     Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
-}
-
-/// The raw bytes behind a part of the text that `parts` make.
-pub(super) fn raw_of_text(
-    source: &dyn Bytes,
-    parts: &[TextRange],
-    found: std::ops::Range<usize>,
-) -> Option<ByteRange> {
-    let mut before = 0;
-    for part in parts {
-        let len = strongroom_formats::text(source, *part).ok()?.len();
-        if found.end <= before + len {
-            let own = found.start.checked_sub(before)?..found.end - before;
-            return strongroom_formats::raw_range(source, *part, own).ok();
-        }
-        before += len + 1;
-    }
-    None
 }
 
 /// Writes units one behind the other; what the one before says is not said again.
