@@ -889,7 +889,10 @@ fn relate<'s>(
     if found.yes.len() > 1 {
         ends.extend(found.yes.last().cloned());
     }
-    let draft = one.supported(words, ends, found);
+    let mut draft = one.supported(words, ends, found);
+    if first == Lie::Unknown || last == Lie::Unknown {
+        draft.verdict = Some(Verdict::Insufficient);
+    }
     let mut answer = one.assemble(draft)?;
     let mut other: Vec<&Row<'s>> = against.yes.first().into_iter().collect();
     if against.yes.len() > 1 {
@@ -904,6 +907,7 @@ const fn lie_word(lie: Lie) -> &'static str {
         Lie::Before => "before",
         Lie::After => "after",
         Lie::Unordered => "unordered",
+        Lie::Unknown => "which came first is not recorded",
     }
 }
 

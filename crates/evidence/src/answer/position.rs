@@ -42,7 +42,17 @@ impl Window {
 pub(super) enum Lie {
     Before,
     After,
+    /// They overlap.
     Unordered,
+    /// They stand in sources that nothing sets against one another.
+    Unknown,
+}
+
+impl Lie {
+    /// Whether neither came first, as far as is known.
+    pub(super) const fn is_open(self) -> bool {
+        matches!(self, Self::Unordered | Self::Unknown)
+    }
 }
 
 /// The places of a scope.
@@ -177,7 +187,7 @@ impl<'s> Positions<'s> {
             self.launches.get(two.source).copied().flatten(),
         ) {
             (Some(a), Some(b)) if a.source == b.source => compare((a.start, a.end), (b.start, b.end)),
-            _ => Lie::Unordered,
+            _ => Lie::Unknown,
         }
     }
 }

@@ -199,7 +199,7 @@ pub(super) fn keep_ordered<'s>(
     };
     let mut unordered = Vec::new();
     found.yes.retain(|row| match positions.lie(row, second) {
-        Lie::Unordered => {
+        lie if lie.is_open() => {
             unordered.push(row.clone());
             false
         }
@@ -207,7 +207,8 @@ pub(super) fn keep_ordered<'s>(
     });
     for rows in [&mut found.maybe, &mut found.negative] {
         rows.retain(|row| {
-            matches!(positions.lie(row, second), Lie::Unordered) || positions.lie(row, second) == wanted
+            let lie = positions.lie(row, second);
+            lie.is_open() || lie == wanted
         });
     }
     found.maybe.extend(unordered);

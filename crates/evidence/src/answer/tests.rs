@@ -433,6 +433,18 @@ fn order_is_that_of_records_and_overlap_is_unordered() {
 }
 
 #[test]
+fn sources_that_nothing_sets_against_one_another_have_no_order() {
+    let (mut one, mut two) = (Written::new(), Written::new());
+    "other.jsonl".clone_into(&mut two.name);
+    one.bash("make dump", "ok", vec![effect(Kind::FsWrite, "e.sql")]);
+    two.bash("make load", "ok", vec![effect(Kind::DbSchema, "e")]);
+    let query = "calls arg:\"make dump\" before calls arg:\"make load\"";
+    let answer = ask_all(&[&one, &two], Strictness::Assume, query);
+    assert_eq!(answer.verdict, Verdict::Insufficient);
+    assert!(words(&answer).contains("not recorded") && answer.citations.len() >= 2, "{answer:?}");
+}
+
+#[test]
 fn children_are_ordered_by_launch_and_return() {
     let mut main = Written::new();
     main.bash("git status", "clean", vec![effect(Kind::VcsRead, ".")]);
