@@ -1,8 +1,8 @@
 //! Containers that tools keep their sessions in.
 //!
-//! The question this crate answers: *what would the tool itself write out for what it keeps in this file?*
+//! The question this crate answers: *what would the tool itself write out for what it keeps here?*
 //!
-//! It knows compressed files, archives of files and databases, and how tools lay their sessions out in them. It knows nothing of
+//! It knows compressed files, archives of files, databases and folders of events, and how tools lay their sessions out in them. It knows nothing of
 //! archives of ours, of evidence or of what a transcript means: the text it gives back is read by `strongroom-formats`
 //! like any other file.
 //!
@@ -17,3 +17,5 @@ mod inspect;
 pub mod packed;
 
 pub mod database;
+
+pub mod folder;

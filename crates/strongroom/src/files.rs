@@ -11,6 +11,7 @@ use strongroom_core::error::{Error, Result};
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::Bytes;
 use strongroom_stores::database::{Database, Kept};
+use strongroom_stores::folder::Folder;
 
 /// A file that is read by range. It may grow while it is read; only what was there at opening is seen.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ enum Held {
 }
 
 impl FileBytes {
-    /// Opens a regular file.
+    /// Opens a regular file, a session in a database, or a folder of events.
     ///
     /// # Errors
     /// `NotFound` when there is none, `InvalidInput` of a directory or device, `Unavailable` when it cannot be read.
@@ -42,12 +43,21 @@ impl FileBytes {
         };
         let meta = file.metadata().map_err(|error| io_error(path, "read", error))?;
         if meta.is_dir() {
-            return Err(Error::invalid_input(format!("{} is a directory, not a transcript", path.display())));
+            return Self::open_folder(path);
         }
         if !meta.is_file() {
             return Err(Error::invalid_input(format!("{} is not a regular file", path.display())));
         }
         Ok(Self { len: meta.len(), facts: facts_of(&meta), held: Held::File(file), path: path.to_owned() })
+    }
+
+    /// Opens a session that is a folder of events.
+    fn open_folder(path: &Path) -> Result<Self> {
+        let folder = Folder::at(path).ok_or_else(|| {
+            Error::invalid_input(format!("{} is a directory, not a transcript", path.display()))
+        })?;
+        let (bytes, facts) = (folder.log()?, facts_of_folder(&folder));
+        Ok(Self { len: Bytes::len(&bytes), facts, held: Held::Memory(bytes), path: folder.path().to_owned() })
     }
 
     /// Opens a session in a database, which `path` names as a file below it: see [`sessions_in`].
@@ -99,6 +109,11 @@ impl FileBytes {
         })
     }
 
+    /// Its path; of a folder of events that of the folder, whatever it was named by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// By what the file is recognised as unchanged, as it was when it was opened. Another file may stand under its name
     /// by now.
     pub const fn facts(&self) -> ItemFacts {
@@ -140,9 +155,10 @@ pub fn facts_of(meta: &Metadata) -> ItemFacts {
     }
 }
 
-/// By what a file, or a session in a database, is recognised as unchanged; `None` where there is none.
+/// By what a file, a session in a database or a folder of events is recognised as unchanged; `None` where there is none.
 pub fn facts_at(path: &Path) -> Option<ItemFacts> {
     match std::fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => Folder::at(path).map(|folder| facts_of_folder(&folder)),
         Ok(meta) => Some(facts_of(&meta)),
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
             let (database, id) = database_of(path).ok()?;
@@ -151,6 +167,11 @@ pub fn facts_at(path: &Path) -> Option<ItemFacts> {
         }
         Err(_) => None,
     }
+}
+
+fn facts_of_folder(folder: &Folder) -> ItemFacts {
+    let (inode, device) = folder.identity();
+    ItemFacts { size_bytes: folder.bytes(), mtime_ms: folder.changed_ms(), inode, device }
 }
 
 /// The rows stand for the inode: a session that another one took the place of has others.
@@ -174,6 +195,11 @@ pub fn sessions_in(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>> {
 
 /// How the names of databases end. Others are no databases of agents, and their beginnings are not looked at.
 const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
+
+/// The folder of events that `path` is or holds, with their bytes: one session.
+pub fn folder_at(path: &Path) -> Option<(PathBuf, u64)> {
+    Folder::at(path).map(|folder| (folder.path().to_owned(), folder.bytes()))
+}
 
 /// A file of `len` bytes, or the sessions in it where it is a database of a tool that is known.
 pub fn items_of(path: &Path, len: u64) -> Vec<(PathBuf, u64)> {

@@ -12,7 +12,7 @@ use strongroom_core::transcript::Bytes;
 
 use crate::classes::keep_by_class;
 use crate::custody::{Terms, facts, name_of, present, take_in};
-use crate::files::{FileBytes, facts_at, items_of, looked_into};
+use crate::files::{FileBytes, facts_at, folder_at, items_of, looked_into};
 use crate::policy::{Origin, Policy};
 use crate::reading::Reading;
 use crate::transcript::{FoundItem, MissingItem, Transcript, children_below, found_items, missing_items};
@@ -167,10 +167,13 @@ pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<(PathBuf, u64)>> {
     Ok(files)
 }
 
-/// Regular files below `path`, in the order of their names.
+/// Regular files and folders of events below `path`, in the order of their names.
 fn find(path: &Path, meta: &std::fs::Metadata, files: &mut Vec<(PathBuf, u64)>) {
     if meta.is_file() {
         files.extend(items_of(path, meta.len()));
+    }
+    if let Some(session) = meta.is_dir().then(|| folder_at(path)).flatten() {
+        return files.push(session);
     }
     let Some(entries) = meta.is_dir().then(|| std::fs::read_dir(path).ok()).flatten() else { return };
     let mut entries: Vec<_> = entries.filter_map(std::result::Result::ok).collect();
@@ -198,7 +201,7 @@ pub fn import_session(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Taken> {
     let plain = match std::fs::symlink_metadata(path) {
-        Ok(meta) => meta.is_file(),
+        Ok(meta) => meta.is_file() || meta.is_dir() && folder_at(path).is_some(),
         Err(error) if facts_at(path).is_none() => return Err(crate::files::io_error(path, "read", error)),
         Err(_) => true,
     };
@@ -242,7 +245,7 @@ fn known_items(archive: &Archive, path: &Path, id: SourceId) -> Result<Vec<Found
         }
     }
     // A summary is linked and is no file.
-    items.retain(|item| item.path.is_file() || facts_at(&item.path).is_some());
+    items.retain(|item| facts_at(&item.path).is_some());
     if let Some((root, stem)) = path.parent().zip(path.file_stem().and_then(std::ffi::OsStr::to_str)) {
         let mut children = children_below(root, &format!("{stem}/subagents"));
         children.retain(|child| !items.iter().any(|item| item.path == child.path));
@@ -354,11 +357,53 @@ fn take_as(
 #[cfg(test)]
 mod tests {
     use strongroom_archive::Mode;
+    use strongroom_core::transcript::Level;
 
     use super::*;
     use crate::custody::meta_of;
 
     const LINE: &str = "{\"type\":\"user\",\"sessionId\":\"s1\",\"uuid\":\"u1\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n";
+
+    #[test]
+    fn a_folder_of_events_is_one_session_that_grows_and_whose_gaps_are_holes() {
+        let dir = tempfile::tempdir().unwrap();
+        let archive = Archive::open(&dir.path().join("archive"), Mode::CreateIfMissing).unwrap();
+        let session = dir.path().join("c");
+        let events = session.join("events");
+        std::fs::create_dir_all(&events).unwrap();
+        let event = |number: u32| {
+            let name = format!("event-{number:05}-0000000{number}-0000.json");
+            let text = format!(
+                r#"{{"kind":"MessageEvent","id":"e{number}","source":"user","llm_message":{{"role":"user","content":[{{"type":"text","text":"Word {number}."}}]}}}}"#
+            );
+            std::fs::write(events.join(name), text).unwrap();
+        };
+        let policy = Policy::default();
+        let options = ImportOptions { policy: &policy, now: Timestamp::from_ms(1), recheck: Recheck::Trust };
+        let take = || {
+            let mut told = Vec::new();
+            import(&archive, std::slice::from_ref(&session), options, &mut |step| {
+                if let Progress::File(path, taken) = step {
+                    told.push((path.to_owned(), matches!(taken, Taken::Imported)));
+                }
+            })
+            .unwrap();
+            told
+        };
+        event(0);
+        assert_eq!(take(), [(events.clone(), true)]);
+        assert_eq!(take(), [(events.clone(), false)]);
+        event(1);
+        assert_eq!(take(), [(events.clone(), true)]);
+        assert_eq!(archive.sources().unwrap().len(), 1);
+        let whole = Transcript::open(&session, None).unwrap();
+        assert_eq!((whole.path(), whole.format().name()), (Some(events.as_path()), "openhands"));
+        assert_eq!(whole.index().findings, []);
+        event(3);
+        let torn = Transcript::open(&session, None).unwrap();
+        let damage = torn.index().findings.iter().filter(|finding| finding.level == Level::Damage);
+        assert_eq!(damage.map(|finding| finding.line).collect::<Vec<_>>(), [Some(3)]);
+    }
 
     #[test]
     fn a_file_that_is_replaced_or_grows_while_it_is_read_is_read_again() {

@@ -44,6 +44,7 @@ impl Transcript {
     /// `NotFound`, `Unavailable`, or `InvalidInput` naming what was found instead of a transcript.
     pub fn open(path: &Path, format: Option<&str>) -> Result<Self> {
         let file = FileBytes::open_content(path)?;
+        let path = file.path();
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let source: Box<dyn Bytes + Send + Sync> = if file.len() <= HELD_BYTES_MAX {
             Box::new(file.read(ByteRange::new(0, file.len()))?.into_owned())

@@ -4,14 +4,14 @@
 //! bytes: a file that was written anew in place keeps its inode, and one that was put back by a copy keeps its bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use strongroom_archive::source::ItemFacts;
 use strongroom_core::digest::Digest;
 use strongroom_core::range::ByteRange;
 use strongroom_core::transcript::Bytes as _;
 
-use crate::files::FileBytes;
+use crate::files::{FileBytes, facts_at};
 
 /// How much of the beginning of a file is compared, in bytes.
 const HEAD_BYTES: u64 = 4096;
@@ -55,20 +55,21 @@ impl Change {
     }
 }
 
-/// What a file was at a look.
+/// What a file, a session in a database or a folder of events was at a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {
-    device: u64,
-    inode: u64,
-    len: u64,
-    written: (i64, i64),
-    /// The hash of its first bytes, and how many they are.
+    facts: ItemFacts,
+    /// The hash of its first bytes, and how many they are; of what is no file, and is known by its facts alone, nothing.
     head: Option<(Digest, u64)>,
 }
 
 impl Seen {
-    fn identity(&self) -> (u64, u64) {
-        (self.device, self.inode)
+    const fn identity(&self) -> (u64, u64) {
+        (self.facts.device, self.facts.inode)
+    }
+
+    const fn len(&self) -> u64 {
+        self.facts.size_bytes
     }
 }
 
@@ -96,18 +97,14 @@ impl Follower {
 
 /// What `path` is; its head is read only where it may have changed.
 fn seen(path: &Path, before: Option<&Seen>) -> Option<Seen> {
-    let meta = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    let now = Seen {
-        device: meta.dev(),
-        inode: meta.ino(),
-        len: meta.len(),
-        written: (meta.mtime(), meta.mtime_nsec()),
-        head: before.and_then(|before| before.head),
-    };
-    if before == Some(&now) {
+    if path.is_symlink() {
+        return None;
+    }
+    let now = Seen { facts: facts_at(path)?, head: before.and_then(|before| before.head) };
+    if before == Some(&now) || !path.is_file() {
         return Some(now);
     }
-    let len = now.len.min(HEAD_BYTES);
+    let len = now.len().min(HEAD_BYTES);
     Some(Seen { head: head(path, len), ..now })
 }
 
@@ -152,18 +149,19 @@ fn change(path: &Path, before: &Seen, now: &Seen) -> Option<Change> {
     if before == now {
         return None;
     }
-    if !is_same_beginning(path, before) {
+    if before.head.is_some() && !is_same_beginning(path, before) {
         // What is shorter than the beginning that was compared has lost bytes, whatever is left.
-        return Some(if now.len < before.len && before.identity() == now.identity() {
-            Change::Shrank(before.len - now.len)
+        return Some(if now.len() < before.len() && before.identity() == now.identity() {
+            Change::Shrank(before.len() - now.len())
         } else {
             Change::Replaced
         });
     }
-    Some(match now.len.cmp(&before.len) {
-        std::cmp::Ordering::Greater => Change::Grew(now.len - before.len),
-        std::cmp::Ordering::Less => Change::Shrank(before.len - now.len),
-        std::cmp::Ordering::Equal if now.identity() == before.identity() => Change::Rewritten,
+    let stays = before.head.is_none() || now.identity() == before.identity();
+    Some(match now.len().cmp(&before.len()) {
+        std::cmp::Ordering::Greater => Change::Grew(now.len() - before.len()),
+        std::cmp::Ordering::Less => Change::Shrank(before.len() - now.len()),
+        std::cmp::Ordering::Equal if stays => Change::Rewritten,
         std::cmp::Ordering::Equal => Change::Replaced,
     })
 }

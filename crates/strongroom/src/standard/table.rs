@@ -44,7 +44,6 @@ const CONFIG: From = &[("XDG_CONFIG_HOME", ""), ("HOME", ".config")];
 const MAC: From = &[("HOME", "Library/Application Support")];
 const REMOTE: From = &[("HOME", ".vscode-server/data/User")];
 
-const EVENTS: &str = "one file for each event; a log of them, one on a line, is read";
 const UNKNOWN: &str = "a format that is known and not read";
 
 /// All of them.
@@ -95,8 +94,8 @@ pub(super) const ROWS: &[Row] = &[
         form: "storage/session/*/*.json",
         reads: No("one file for each message and part; opencode export writes a session as JSON"),
     },
-    Row { agent: "OpenHands", from: OPENHANDS, form: "conversations/*/events/*.json", reads: No(EVENTS) },
-    Row { agent: "OpenHands", from: OPENHANDS, form: "sessions/*/events/*.json", reads: No(EVENTS) },
+    Row { agent: "OpenHands", from: OPENHANDS, form: "conversations/*/events", reads: As("openhands") },
+    Row { agent: "OpenHands", from: OPENHANDS, form: "sessions/*/events", reads: As("openhands") },
     Row {
         agent: "Cline",
         from: &[("HOME", ".cline/data/sessions")],

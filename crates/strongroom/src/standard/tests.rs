@@ -41,6 +41,8 @@ fn sessions_are_found_where_each_agent_keeps_them() {
         ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1/api_conversation_history.json",
     ];
     let mut expected: Vec<PathBuf> = there.iter().map(|name| write(dir.path(), name)).collect();
+    let event = write(dir.path(), ".openhands/conversations/c/events/event-00000-aaaaaaaa-0000.json");
+    expected.extend(event.parent().map(std::path::Path::to_owned));
     for beside in [".claude/history.jsonl", ".claude/projects/-p/notes.txt", ".codex/history.jsonl"] {
         write(dir.path(), beside);
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::State;
+use crate::files::folder_at;
 
 /// How deep `**` looks.
 const DEPTH_MAX: usize = 16;
@@ -49,6 +50,8 @@ impl Walk {
             let fits = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| fits(name, part));
             if fits && rest.is_empty() && meta.is_file() {
                 self.files.push((path, meta.len()));
+            } else if fits && rest.is_empty() && meta.is_dir() {
+                self.files.extend(folder_at(&path));
             } else if fits && !rest.is_empty() && meta.is_dir() {
                 self.below(&path, rest, depth);
             }
