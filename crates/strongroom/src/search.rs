@@ -257,7 +257,7 @@ impl<'a> Searcher<'a> {
                 continue;
             };
             let block = self.library.block(id, &place.listed, shelf.segment.note(id.block), &mut opened)?;
-            hits_in(place, &block, &finder, &mut hits);
+            hits_in(place, &block, (&finder, question.limit), &mut hits);
             lost.extend(block.holes.iter().map(|hole| (id.place, hole.clone())));
             read += 1;
         }
@@ -371,12 +371,20 @@ impl Place {
     }
 }
 
-/// The hits in a block: one for each text that holds what is looked for; of a JSON text in a string only where its
-/// values do not.
-fn hits_in(place: &Place, block: &BlockTexts, finder: &memmem::Finder<'_>, hits: &mut Vec<Hit>) {
+/// The hits in a block, up to one more than the limit: one for each text that holds what is looked for; of a JSON text
+/// in a string only where its values do not.
+fn hits_in(
+    place: &Place,
+    block: &BlockTexts,
+    (finder, limit): (&memmem::Finder<'_>, usize),
+    hits: &mut Vec<Hit>,
+) {
     for (unit, texts) in &block.units {
         let mut is_told = false;
         for text in texts {
+            if hits.len() > limit {
+                return;
+            }
             if text.argument.is_none() && unit.part == Part::Call && is_told {
                 continue;
             }
