@@ -144,8 +144,7 @@ fn ours(
         let answers = ready.quotes(&asks).map_err(failed)?;
         let (mut exact, mut silent) = (0, 0);
         for (question, (verdict, quotes)) in questions.iter().zip(answers) {
-            let holds =
-                quotes.iter().any(|quote| question.gold.iter().any(|gold| quote.contains(&gold.text)));
+            let holds = quotes.iter().any(|quote| question.gold.iter().any(|gold| gold.stands_in(quote)));
             exact += u64::from(verdict == Verdict::Supported && holds);
             silent += u64::from(verdict == Verdict::Supported && !holds || verdict == Verdict::Absent);
         }

@@ -129,6 +129,15 @@ pub struct Gold {
     pub copies: Vec<(u64, u64)>,
 }
 
+impl Gold {
+    /// Whether `quote` holds its text: as it is, or as it is spelled in the JSON of arguments that are a string.
+    pub fn stands_in(&self, quote: &str) -> bool {
+        let spelled = serde_json::Value::from(self.text.as_str()).to_string();
+        let inner = spelled.strip_prefix('"').and_then(|own| own.strip_suffix('"')).unwrap_or(&spelled);
+        quote.contains(&self.text) || self.pointer.contains('#') && quote.contains(inner)
+    }
+}
+
 /// How old the evidence is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Age {
@@ -266,6 +275,24 @@ mod tests {
         ];
         let variant = Variant { name: "planted".into(), edits };
         assert_eq!(variant.apply(b"abcdefg"), b"a-bcdXYZg");
+    }
+
+    #[test]
+    fn gold_in_arguments_may_be_quoted_as_they_are_spelled() {
+        let gold = |pointer: &str| Gold {
+            text: "say \"a\"\nthen b".into(),
+            record: 1,
+            pointer: pointer.into(),
+            bytes: (0, 0),
+            sha256: String::new(),
+            speaker: "assistant".into(),
+            copies: Vec::new(),
+        };
+        let (inside, outside) = (gold("/tool_calls/0/function/arguments#/text"), gold("/content"));
+        let spelled = r#"{"text":"say \"a\"\nthen b"}"#;
+        assert!(inside.stands_in(spelled) && !outside.stands_in(spelled));
+        assert!(outside.stands_in("they say \"a\"\nthen b."));
+        assert!(!inside.stands_in(r#"{"text":"say \"a\"\nthen c"}"#));
     }
 
     #[test]

@@ -412,7 +412,7 @@ fn answered(question: &Question, own: &Measured, answer: Answered) -> Reply {
 fn checked(mut reply: Reply, question: &Question, file: &[u8]) -> Reply {
     for cited in &mut reply.citations {
         if let Some(text) = cited.quote(file) {
-            let pieces = question.gold.iter().enumerate().filter(|(_, gold)| text.contains(&gold.text));
+            let pieces = question.gold.iter().enumerate().filter(|(_, gold)| gold.stands_in(&text));
             cited.elsewhere = Some(pieces.map(|(at, _)| at).collect());
         }
     }
