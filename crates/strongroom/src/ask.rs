@@ -29,7 +29,7 @@ use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, 
 
 use crate::custody::{restore, revision_of_prefix};
 use crate::lineage::{Lineage, Traced, may_be_summary, stub_in, trace};
-use crate::reading::{Decoded, ReadSpan, Reading, contents, prepare};
+use crate::reading::{Decoded, DecodedSpan, ReadSpan, Reading, bare_key, contents, prepare};
 use crate::transcript::{GoneBytes, Output, SessionFiles, Transcript};
 
 /// How many compactions are followed back.
@@ -225,6 +225,7 @@ impl Asked {
                 } else {
                     lineage.kept.clone()
                 });
+                behind.leave_out.extend(rewritten(behind.original.as_ref(), lineage, decoded)?);
             }
             None => {
                 let why = "its source is not in this archive";
@@ -616,6 +617,36 @@ fn told_by(
         Decoded::uncounted(original)?.spans.iter().map(|span| span.key).collect();
     let is_told = |at: &SpanIndex| decoded.span(*at).is_some_and(|span| keys.contains(&span.key));
     Ok(lineage.kept.iter().copied().filter(is_told).collect())
+}
+
+/// Calls that the original tells with side data and the transcript without: they were kept, though their keys differ.
+fn rewritten(
+    original: Option<&Transcript>,
+    lineage: &Lineage,
+    decoded: &Decoded<'_>,
+) -> Result<BTreeSet<SpanIndex>> {
+    let known = |span: &DecodedSpan<'_>| {
+        lineage.kept.contains(&span.index()) || lineage.stubs.contains_key(&span.index())
+    };
+    let is_call = |span: &DecodedSpan<'_>| {
+        let mut blocks = span.content.blocks.iter();
+        blocks.any(|block| matches!(&block.block.kind, BlockKind::Call(call) if call.id.is_some()))
+    };
+    let open: Vec<&DecodedSpan<'_>> =
+        decoded.spans.iter().filter(|span| is_call(span) && !known(span)).collect();
+    let (Some(original), false) = (original, open.is_empty()) else { return Ok(BTreeSet::new()) };
+    let told: BTreeSet<ContentKey> = Decoded::uncounted(original)?
+        .spans
+        .iter()
+        .filter(|span| has_side_data(span))
+        .map(|span| bare_key(&span.content))
+        .collect();
+    let copies = open.into_iter().filter(|span| told.contains(&bare_key(&span.content)));
+    Ok(copies.map(DecodedSpan::index).collect())
+}
+
+fn has_side_data(span: &DecodedSpan<'_>) -> bool {
+    span.content.blocks.iter().any(|block| matches!(block.block.kind, BlockKind::SideData { .. }))
 }
 
 fn starts_behind(decoded: &Decoded<'_>, at: SpanIndex, len: u64) -> bool {

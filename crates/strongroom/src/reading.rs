@@ -377,6 +377,13 @@ pub fn masked_key(span: &ReadSpan<'_>, replacement: &dyn Fn(&Secret) -> String) 
     content_key(&content)
 }
 
+/// What a span says beside its side data, which agents drop when they rewrite a session.
+pub fn bare_key(content: &SpanContent<'_>) -> ContentKey {
+    let mut bare = content.clone();
+    bare.blocks.retain(|block| !matches!(block.block.kind, BlockKind::SideData { .. }));
+    content_key(&bare)
+}
+
 /// Hashes what a span says: speakers, kinds, ids, texts and arguments, whatever JSON spelling they have.
 fn content_key(content: &SpanContent<'_>) -> ContentKey {
     let mut hasher = Hasher::new("strongroom/content/1");

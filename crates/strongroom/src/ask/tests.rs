@@ -221,3 +221,66 @@ fn messages_of_a_body_are_numbered_and_its_other_fields_are_not() {
     }
     assert_eq!(ask("value values p95_ms at:L2").verdict, Verdict::Insufficient);
 }
+
+/// A rollout of Codex: calls with long outputs, then a patch whose end was told to the screen as well.
+fn rollout() -> String {
+    let item = |kind: &str, payload: serde_json::Value| {
+        serde_json::json!({ "timestamp": "2026-03-10T09:00:00.000Z", "type": kind, "payload": payload })
+            .to_string()
+    };
+    let mut lines = vec![item("session_meta", serde_json::json!({ "id": "s1", "cwd": "/p" }))];
+    for n in 0..40 {
+        let arguments = serde_json::json!({ "cmd": format!("cat part{n}.txt") }).to_string();
+        let call = serde_json::json!({ "type": "function_call", "call_id": format!("c{n}"), "name": "exec_command", "arguments": arguments });
+        let output = format!("Exit code: 0\nOutput:\n{}", format!("line of part {n}\n").repeat(120));
+        let result = serde_json::json!({ "type": "function_call_output", "call_id": format!("c{n}"), "output": output });
+        lines.extend([item("response_item", call), item("response_item", result)]);
+    }
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n*** End Patch";
+    lines.extend([
+        item(
+            "response_item",
+            serde_json::json!({ "type": "custom_tool_call", "call_id": "p1", "name": "apply_patch", "input": patch }),
+        ),
+        item("event_msg", serde_json::json!({ "type": "patch_apply_end", "call_id": "p1", "success": true })),
+        item(
+            "response_item",
+            serde_json::json!({ "type": "custom_tool_call_output", "call_id": "p1", "output": "Exit code: 0\nOutput:\nok" }),
+        ),
+    ]);
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn a_kept_call_that_lost_its_side_data_is_counted_once() {
+    let (dir, folder, text) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), rollout());
+    let archive = Archive::open(dir.path(), strongroom_archive::Mode::CreateIfMissing).unwrap();
+    let session = SessionFiles::of(
+        Transcript::from_bytes("s.jsonl", text.clone().into_bytes(), Some("codex")).unwrap(),
+    );
+    let policy = crate::policy::Policy::default();
+    let options = crate::compact::Options {
+        budget: crate::tokens::Budget::PerMille(300),
+        policy: &policy,
+        now: strongroom_core::time::Timestamp::from_ms(1_800_000_000_000),
+        secrets: crate::compact::Secrets::Keep,
+        unmet: crate::compact::Unmet::BestEffort,
+        purpose: crate::compact::Purpose::File,
+        summariser: None,
+    };
+    let outcome = crate::compact::compact(&session, Some(&archive), &options, &mut |_| {}).unwrap();
+    let crate::compact::Outcome::Compacted(compacted, _) = outcome else { panic!("nothing was compacted") };
+    // What goes on under an id of its own holds none of the lines before.
+    let (head, appended) = (text.lines().next().unwrap(), &compacted.bytes()[text.len()..]);
+    let context = [head.as_bytes(), b"\n", appended].concat();
+    let path = folder.path().join("s.jsonl");
+    assert!(String::from_utf8_lossy(&context).contains("Begin Patch"), "the patch is to be kept");
+    std::fs::write(&path, context).unwrap();
+    let mut asked = Asked::default();
+    asked.add(SessionFiles::open(&path, Some("codex")).unwrap(), Some(&archive)).unwrap();
+    let options = AskOptions { strictness: Strictness::Assume, fingerprint_key: archive.fingerprint_key() };
+    for (query, count) in [("count calls tool:apply_patch", "1"), ("count calls", "41")] {
+        let answer = asked.answer(&parse(query).unwrap(), options).unwrap();
+        assert_eq!((answer.verdict, answer.answer.as_deref()), (Verdict::Supported, Some(count)), "{query}");
+    }
+}
