@@ -365,6 +365,7 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub(crate) struct ImportArgs {
     /// Files and directories
     #[arg(required_unless_present = "all", conflicts_with = "all", value_hint = ValueHint::AnyPath)]
@@ -377,6 +378,10 @@ pub(crate) struct ImportArgs {
     /// Read files again that look unchanged
     #[arg(long)]
     pub(crate) recheck: bool,
+
+    /// Index everything for search as well, which takes some times as long; a search without it indexes what it needs
+    #[arg(long)]
+    pub(crate) index: bool,
 
     /// Go on: take in what sessions grow by, and tell what shrinks, is replaced or goes away; Ctrl-C ends it
     #[arg(long)]

@@ -138,7 +138,7 @@ fn taken_in(archive: &Archive, dir: &Path, files: usize) -> Measured<f64> {
 struct Text {
     /// The number of its record among all.
     record: usize,
-    text: String,
+    spelled: String,
     is_command: bool,
 }
 
@@ -180,22 +180,22 @@ impl Truth {
             for leaf in leaves {
                 if let Scalar::String(text) | Scalar::Number(text) = &leaf.value {
                     let is_command = leaf.pointer.contains("command") || leaf.pointer.contains("cmd");
-                    self.texts.push(Text { record, text: text.clone(), is_command });
+                    self.texts.push(Text { record, spelled: text.clone(), is_command });
                 }
             }
-            self.texts.push(Text { record, text: block.text.clone(), is_command: false });
+            self.texts.push(Text { record, spelled: block.text.clone(), is_command: false });
         }
         Ok(())
     }
 
     fn bytes(&self) -> usize {
-        self.texts.iter().map(|text| text.text.len()).sum()
+        self.texts.iter().map(|text| text.spelled.len()).sum()
     }
 
     /// A text with at least so many bytes.
     fn drawn(&self, dice: &mut Dice, bytes_min: usize) -> &str {
         loop {
-            let text = &self.texts[dice.below(self.texts.len())].text;
+            let text = &self.texts[dice.below(self.texts.len())].spelled;
             if text.len() >= bytes_min {
                 return text;
             }
@@ -207,7 +207,7 @@ impl Truth {
         let mut found: Vec<Vec<(usize, usize)>> = vec![Vec::new(); needles.len()];
         let automaton = AhoCorasick::new(needles)?;
         for (text, at) in self.texts.iter().zip(0..) {
-            for hit in automaton.find_overlapping_iter(&text.text) {
+            for hit in automaton.find_overlapping_iter(&text.spelled) {
                 let own = &mut found[hit.pattern().as_usize()];
                 if own.len() < FIRST && own.last().is_none_or(|(record, _)| *record != text.record) {
                     own.push((text.record, at));
@@ -307,10 +307,10 @@ fn classes(searcher: &Searcher<'_>, truth: &Truth) -> Measured<()> {
     let mut all = Vec::new();
     let mut drawn: Vec<(&str, Vec<String>)> =
         CLASSES.iter().map(|(name, draw)| (*name, needles(truth, *draw))).collect();
-    let commands = |text: &Text| text.is_command && text.text.len() > 12;
+    let commands = |text: &Text| text.is_command && text.spelled.len() > 12;
     let commands: Vec<&Text> = truth.texts.iter().filter(|text| commands(text)).collect();
     let mut dice = Dice::new(5);
-    let command = |_| part(&commands[dice.below(commands.len())].text, dice.below(6), 8 + dice.below(30));
+    let command = |_| part(&commands[dice.below(commands.len())].spelled, dice.below(6), 8 + dice.below(30));
     drawn.insert(5, ("command", (0..PER_CLASS).map(command).collect()));
     for (name, needles) in &drawn {
         // Once before, so that pages are warm.
@@ -368,7 +368,7 @@ fn check(searcher: &Searcher<'_>, truth: &Truth, needles: &[String], what: &str)
             if hits.contains(&(source.as_str(), locator.as_str())) {
                 continue;
             }
-            if secrets_in(&truth.texts[text].text).is_empty() {
+            if secrets_in(&truth.texts[text].spelled).is_empty() {
                 missed += 1;
                 println!("MISSED {needle:?} in {source} {locator}");
             } else {

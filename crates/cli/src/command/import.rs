@@ -30,7 +30,9 @@ pub(super) fn run(args: &Args, own: &ImportArgs) -> Result<End> {
     if let Some(words) = cleanup(&scope.roots()) {
         out::warning(&words);
     }
-    bring_index_up_to_date(&archive, &tally);
+    if own.index {
+        bring_index_up_to_date(&archive);
+    }
     tally.print(&scope, args.json)?;
     if own.watch {
         return watch::run(
@@ -42,11 +44,8 @@ pub(super) fn run(args: &Args, own: &ImportArgs) -> Result<End> {
     Ok(if tally.failed > 0 { End::Unavailable } else { End::Done })
 }
 
-/// Indexes what was taken in, to be searched. An archive without an index is slower to search and otherwise the same.
-fn bring_index_up_to_date(archive: &Archive, tally: &Tally) {
-    if tally.imported == 0 {
-        return;
-    }
+/// Indexes what the archive holds, to be searched. An archive without an index is slower to search and otherwise the same.
+fn bring_index_up_to_date(archive: &Archive) {
     if let Err(error) = bring_up_to_date(archive) {
         out::warning(&format!("the search index could not be brought up to date: {}", error.chain()));
     }

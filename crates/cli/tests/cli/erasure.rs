@@ -40,7 +40,7 @@ fn case(global: &[&str]) -> Case {
     }
     home.run(&[global, &["compact", "s.jsonl", "--budget", "40%"]].concat()).ends(0);
     // With a search index, in which its words stand.
-    home.run(&[global, &["import", "--recheck", "s.jsonl"]].concat()).ends(0);
+    home.run(&[global, &["import", "--index", "s.jsonl"]].concat()).ends(0);
     let files = std::fs::read_dir(home.archive()).unwrap().map(|file| file.unwrap().file_name());
     assert!(files.into_iter().any(|name| name.to_string_lossy().starts_with("strongroom.search-")));
     let text = std::fs::read_to_string(home.path("s.compacted.jsonl")).unwrap();

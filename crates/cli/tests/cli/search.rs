@@ -38,7 +38,7 @@ fn a_text_is_found_with_its_place_and_its_speaker() {
     let home = Home::new();
     home.write("s.jsonl", session());
     home.run(&["search", "heron"]).ends(2);
-    home.run(&["import", "s.jsonl"]).ends(0);
+    home.run(&["import", "--index", "s.jsonl"]).ends(0);
     assert_eq!(segments(&home), 1);
     let found = home.run(&["search", "heron"]).ends(0);
     let lines: Vec<&str> = found.stdout.lines().collect();
@@ -64,12 +64,12 @@ fn a_text_is_found_with_its_place_and_its_speaker() {
 fn absence_names_what_was_searched_and_what_was_not() {
     let home = Home::new();
     home.write("s.jsonl", session());
-    home.run(&["import", "s.jsonl"]).ends(0);
+    home.run(&["import", "--index", "s.jsonl"]).ends(0);
     let absent = home.run(&["search", "albatross"]).ends(1);
     assert!(absent.stdout.starts_with("absent: in none of"), "{absent:?}");
     assert!(absent.stderr.contains("parts of secrets are not searched"), "{absent:?}");
     home.write("torn.jsonl", session() + "{\"type\":\"user\",\"mess");
-    home.run(&["import", "torn.jsonl"]).ends(0);
+    home.run(&["import", "--index", "torn.jsonl"]).ends(0);
     let unsure = home.run(&["search", "albatross"]).ends(1);
     assert!(unsure.stdout.starts_with("insufficient evidence:"), "{unsure:?}");
     assert!(unsure.stdout.contains("torn.jsonl L5"), "{unsure:?}");
@@ -85,7 +85,7 @@ fn what_hides_is_shown_and_what_is_secret_is_not() {
     let mut session = ClaudeSession::default();
     session.user("\u{1b}[31mred\u{202e} heron with ghp_16C7e42F292c6912E7710c838347Ae178B4a beside it");
     home.write("s.jsonl", session.text);
-    home.run(&["import", "s.jsonl"]).ends(0);
+    home.run(&["import", "--index", "s.jsonl"]).ends(0);
     let found = home.run(&["search", "heron"]).ends(0);
     assert!(found.stdout.contains("\\u001b[31mred\\u202e »heron« with [masked "), "{found:?}");
     assert!(!found.stdout.contains("16C7e42F"), "{found:?}");
@@ -98,14 +98,14 @@ fn orders_take_their_words_out_of_the_index() {
         let home = Home::new();
         home.write("s.jsonl", session());
         home.write("other.jsonl", session().replace(CANARY, "osprey"));
-        home.run(&["import", "other.jsonl"]).ends(0);
+        home.run(&["import", "--index", "other.jsonl"]).ends(0);
         if encrypted {
             home.run(&["encrypt", "--new-key-file", "key"]).ends(0);
             assert_eq!(segments(&home), 0, "none that was made before stands in clear");
         }
         let global: &[&str] = if encrypted { &["--key-file", "key"] } else { &[] };
         let run = |words: &[&str]| home.run(&[global, words].concat());
-        run(&["import", "s.jsonl"]).ends(0);
+        run(&["import", "--index", "s.jsonl"]).ends(0);
         let made = segments(&home);
         assert_eq!((made > 0, clear(&home) > 0), (true, !encrypted));
         run(&["search", CANARY]).ends(0);
@@ -128,7 +128,7 @@ fn orders_take_their_words_out_of_the_index() {
 fn bytes_that_are_redacted_leave_the_index() {
     let home = Home::new();
     home.write("s.jsonl", session());
-    home.run(&["import", "s.jsonl"]).ends(0);
+    home.run(&["import", "--index", "s.jsonl"]).ends(0);
     assert!(clear(&home) > 0);
     let order = ["--i-may-delete", "--by", "mara", "--reason", "asked for it"];
     home.run(&[&["redact", "s.jsonl", "--text", CANARY][..], &order].concat()).ends(0);
