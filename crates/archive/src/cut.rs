@@ -3,7 +3,7 @@
 //! A piece ends after a line when the line's hash says so, so that sources which share lines share pieces.
 //! Where a piece ends depends only on the bytes before that end: an append changes the last piece alone.
 
-use rayon::prelude::*;
+use strongroom_core::parallel;
 use strongroom_core::vault::{PIECE_BYTES_MAX, Piece};
 
 /// The number of bytes after which a piece ends on average.
@@ -89,7 +89,7 @@ impl Cutter {
 
 /// The pieces that were cut, each under the hash of its bytes, which is found on all processors.
 pub fn pieces(cut: Vec<Vec<u8>>) -> Vec<Piece> {
-    cut.into_par_iter().map(Piece::new).collect()
+    parallel::map(cut, Piece::new)
 }
 
 /// Cuts a whole source.

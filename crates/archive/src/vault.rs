@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
 use strongroom_core::digest::{PieceId, SourceId};
 use strongroom_core::error::{Error, Result};
+use strongroom_core::parallel;
 use strongroom_core::vault::{Loaded, PIECE_BYTES_MAX, Piece, PieceStat, Retention, Tier, Vault};
 
 use crate::archive::Archive;
@@ -40,7 +40,8 @@ impl Archive {
         let states: Vec<State> = states;
         let lost = self.lost(&states)?;
         let states: Vec<(&Piece, State)> = distinct.into_iter().zip(states).collect();
-        let needs = states.par_chunks(ENCODED_TOGETHER).map(|states| {
+        let together = states.chunks(ENCODED_TOGETHER).collect();
+        let needs = parallel::map(together, |states| {
             let mut encoder = Encoder::new(self.level)?;
             let need = |(piece, state): &(&'p Piece, State)| {
                 let need = match state {
@@ -55,7 +56,7 @@ impl Archive {
             };
             Ok(states.iter().map(need).collect())
         });
-        let needs: Vec<Vec<_>> = needs.collect::<Result<_>>()?;
+        let needs: Vec<Vec<_>> = needs.into_iter().collect::<Result<_>>()?;
         Ok(needs.into_iter().flatten().collect())
     }
 

@@ -10,6 +10,8 @@
 
 pub mod error;
 
+pub mod parallel;
+
 pub mod digest;
 pub mod range;
 pub mod time;

@@ -29,7 +29,7 @@ use strongroom_evidence::session::{ExaminedSpan, Hole, HoleKind, RawMap, Scope, 
 
 use crate::custody::{restore, revision_of_prefix};
 use crate::lineage::{Lineage, Traced, may_be_summary, stub_in, trace};
-use crate::reading::{Decoded, DecodedSpan, ReadSpan, Reading, bare_key, contents, prepare};
+use crate::reading::{Decoded, DecodedSpan, ReadSpan, Reading, bare_key, contents};
 use crate::transcript::{GoneBytes, Output, SessionFiles, Transcript};
 
 /// How many compactions are followed back.
@@ -767,7 +767,6 @@ fn is_elsewhere(archive: &Archive, revision: &Revision, format: &str, here: &Pat
 /// # Errors
 /// As [`SessionFiles::open`].
 pub fn open(path: &Path, format: Option<&str>, archive: Option<&Archive>) -> Result<SessionFiles> {
-    prepare();
     match SessionFiles::open(path, format) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             from_archive(path, archive).unwrap_or(Err(error))

@@ -3,10 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use strongroom_core::deposit::span_hash;
 use strongroom_core::digest::{ContentKey, Hasher, SpanHash};
 use strongroom_core::error::Result;
+use strongroom_core::parallel;
 use strongroom_core::span::{Span, SpanIndex, SpanKind, in_context};
 use strongroom_core::transcript::{
     Block, BlockKind, Bytes, RecordKind, Scalar, SourceIndex, Speaker, Visibility,
@@ -119,8 +119,9 @@ impl<'a> Decoded<'a> {
         let mut examiner =
             Examiner::new(facts).with_changing_tools(transcript.index().changing_tools.clone());
         let asked: Vec<bool> = spans.iter().map(asked).collect();
-        let found = spans.par_iter().zip(asked).map(|(span, asked)| asked.then(|| Found::of(&span.content)));
-        let found: Vec<Option<Found>> = found.collect();
+        let found = parallel::map(spans.iter().zip(asked).collect(), |(span, asked)| {
+            asked.then(|| Found::of(&span.content))
+        });
         let read = spans.into_iter().zip(found).map(|(decoded, found)| {
             let content = &decoded.content;
             let examination = match found {
@@ -232,13 +233,15 @@ const SAMPLE: &str = r#"[{"role":"user","content":"You must never push 3 files t
 {"role":"assistant","content":"I did not write it.","tool_calls":[{"id":"1","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}}]},
 {"role":"tool","tool_call_id":"1","content":"error: no such file"}]"#;
 
-/// Has the tables that the first examination of a process waits for made in another thread, for whoever has a session to
-/// read first.
+/// Has the tables that the first examination of a process waits for made in another thread, for a program that has a
+/// session to read first. Not for a library: a process that is forked meanwhile waits for them in vain.
 pub fn prepare() {
-    rayon::spawn(|| {
+    let work = || {
         let sample = Transcript::from_bytes("sample", SAMPLE.into(), Some("openai-chat"));
         drop(sample.and_then(|sample| Reading::of(&sample).map(drop)));
-    });
+    };
+    // Without a thread they are made when they are needed.
+    drop(std::thread::Builder::new().name("tables".to_owned()).spawn(work));
 }
 
 /// Every span of `transcript` decoded, in order, without what follows it and without being examined.
@@ -250,7 +253,8 @@ pub fn contents(transcript: &Transcript) -> Result<Vec<SpanContent<'_>>> {
 }
 
 fn decode_all(transcript: &Transcript, counting: Counting) -> Result<Vec<(SpanContent<'_>, Tokens)>> {
-    transcript.spans().spans.par_iter().map(|span| decode(transcript, span, counting)).collect()
+    let spans = transcript.spans().spans.iter().collect();
+    parallel::map(spans, |span| decode(transcript, span, counting)).into_iter().collect()
 }
 
 /// For each span of prose, the calls of the same turn that follow it, up to the next prose.
