@@ -97,7 +97,27 @@ fn load() -> Result<Table, String> {
 const LEAD: usize = 80;
 
 /// The secrets of `text` with the rules that found them, in order and disjoint.
+///
+/// JSON may stand in a text as it is spelled. There a secret begins behind the letter of an escape, which is no part of a
+/// word: it is looked for once more without them.
 pub fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
+    let mut found = find_spelled(text);
+    if let Some(spaced) = without_escapes(text) {
+        found.extend(find_spelled(&spaced));
+        found = disjoint(found);
+    }
+    found
+}
+
+/// The text with blanks for `\n`, `\r` and `\t` as JSON spells them; `None` where there are none.
+fn without_escapes(text: &str) -> Option<String> {
+    const ESCAPES: [&str; 3] = [r"\n", r"\r", r"\t"];
+    let any =
+        memchr::memchr(b'\\', text.as_bytes()).is_some() && ESCAPES.iter().any(|own| text.contains(own));
+    any.then(|| ESCAPES.iter().fold(text.to_owned(), |text, own| text.replace(own, "  ")))
+}
+
+fn find_spelled(text: &str) -> Vec<(Range<usize>, &'static str)> {
     let Some(table) = TABLE.as_ref() else { return Vec::new() };
     let mut found: Vec<(Range<usize>, &'static str)> = Vec::new();
     let mut searched: Vec<usize> = Vec::new();
@@ -405,6 +425,15 @@ mod tests {
             rules("client_secret: 8sQ9xZ2mVb7LkPw4TnRc"),
             [("8sQ9xZ2mVb7LkPw4TnRc", "secret-assignment")]
         );
+    }
+
+    #[test]
+    fn secrets_in_json_that_stands_in_a_text_are_found() {
+        let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+        for escape in [r"\n", r"\t", r"\r"] {
+            let text = format!(r#"{{"stdout":"first{escape}{token}{escape}last"}}"#);
+            assert_eq!(rules(&text), [(token.as_str(), "github-token")], "{text}");
+        }
     }
 
     #[test]
