@@ -1,7 +1,7 @@
 //! Folders of events: a session that a tool keeps as one file for each event, written out as a log with a line for each.
 //!
-//! `OpenHands` names the files by number: `event-00042-<id>.json` in its second generation, `42.json` in its first. A file
-//! behind a link is none of them.
+//! `OpenHands` names the files by number: `event-00042-<id>.json` in its second generation, `42.json` in its first. A link
+//! or a directory under such a name is not read.
 
 use std::fs::{File, Metadata};
 use std::io::Read as _;
@@ -17,7 +17,7 @@ use crate::packed::UNPACKED_BYTES_MAX;
 const EVENTS: &str = "events";
 
 /// The most numbers without a file that are told one by one.
-const MISSING_MAX: u64 = 1_000;
+const MISSING_MAX: u64 = 8;
 
 /// A folder of events, as it was when it was looked into.
 #[derive(Debug)]
@@ -33,8 +33,17 @@ pub struct Folder {
 struct Event {
     number: u64,
     name: String,
+    what: What,
     bytes: u64,
     written_ms: i64,
+}
+
+/// What stands under the name of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    File,
+    /// A link or a directory, which is not read.
+    Other,
 }
 
 impl Folder {
@@ -90,7 +99,11 @@ impl Folder {
         for event in &self.events {
             log.extend_from_slice(missing(due..event.number).as_bytes());
             due = event.number.saturating_add(1);
-            self.append(event, &mut log)?;
+            match (event.what, event.bytes) {
+                (What::Other, _) => log.extend_from_slice(gap(event.number, "is no file").as_bytes()),
+                (What::File, 0) => log.extend_from_slice(gap(event.number, "is empty").as_bytes()),
+                (What::File, _) => self.append(event, &mut log)?,
+            }
         }
         Ok(log)
     }
@@ -114,17 +127,23 @@ impl Folder {
 /// Lines that tell which numbers have no file.
 fn missing(numbers: Range<u64>) -> String {
     if numbers.end.saturating_sub(numbers.start) > MISSING_MAX {
-        return format!("events {} to {} are missing\n", numbers.start, numbers.end - 1);
+        return format!("{{\"kind\":\"events {} to {} are missing\"\n", numbers.start, numbers.end - 1);
     }
-    numbers.map(|number| format!("event {number} is missing\n")).collect()
+    numbers.map(|number| gap(number, "is missing")).collect()
+}
+
+/// A record that is cut off: what it stands for is not known, and nothing is denied over it.
+fn gap(number: u64, why: &str) -> String {
+    format!("{{\"kind\":\"event {number} {why}\"\n")
 }
 
 fn event(entry: &std::fs::DirEntry) -> Option<Event> {
     let name = entry.file_name().into_string().ok()?;
     let number = number(&name)?;
-    let meta = entry.metadata().ok().filter(Metadata::is_file)?;
+    let meta = entry.metadata().ok()?;
+    let (what, bytes) = if meta.is_file() { (What::File, meta.len()) } else { (What::Other, 0) };
     let written_ms = meta.mtime().saturating_mul(1_000).saturating_add(meta.mtime_nsec() / 1_000_000);
-    Some(Event { number, name, bytes: meta.len(), written_ms })
+    Some(Event { number, name, what, bytes, written_ms })
 }
 
 /// The number of an event, by the name of its file.
@@ -177,7 +196,10 @@ mod tests {
         let folder = folder.unwrap();
         assert_eq!(
             log(&folder),
-            "{}\nevent 1 is missing\nevent 2 is missing\n{}\nevents 4 to 4999 are missing\n{}\n"
+            concat!(
+                "{}\n{\"kind\":\"event 1 is missing\"\n{\"kind\":\"event 2 is missing\"\n{}\n",
+                "{\"kind\":\"events 4 to 4999 are missing\"\n{}\n"
+            )
         );
     }
 
@@ -187,8 +209,10 @@ mod tests {
         assert!(none.is_none());
         let secret = dir.path().join("secret");
         std::fs::write(&secret, "x").unwrap();
-        std::os::unix::fs::symlink(&secret, dir.path().join(EVENTS).join("0.json")).unwrap();
-        assert!(Folder::at(dir.path()).is_none());
+        std::os::unix::fs::symlink(&secret, dir.path().join(EVENTS).join("1.json")).unwrap();
+        std::fs::write(dir.path().join(EVENTS).join("0.json"), "").unwrap();
+        let log = log(&Folder::at(dir.path()).unwrap());
+        assert_eq!(log, "{\"kind\":\"event 0 is empty\"\n{\"kind\":\"event 1 is no file\"\n");
         assert!(Folder::at(&secret).is_none());
     }
 }
