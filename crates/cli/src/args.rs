@@ -1,5 +1,6 @@
 //! Words typed.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
@@ -225,7 +226,7 @@ pub(crate) struct SearchArgs {
 
     /// The most texts that are listed [default: 20]
     #[arg(long, value_name = "N", conflicts_with = "all")]
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<NonZero<usize>>,
 
     /// List every text
     #[arg(long)]

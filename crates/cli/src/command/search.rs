@@ -1,6 +1,7 @@
 //! `strongroom search`.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 
 use serde_json::{Value, json};
 use strongroom::Result;
@@ -14,11 +15,11 @@ use crate::{clock, out, place};
 const HOLES_NAMED: usize = 3;
 
 /// What is searched, and what is not.
-const SCOPE: &str = "Searched are decoded texts and arguments of calls, in every state of every source in the archive. A text is found within one record and not across two; names of tools, images and parts of secrets are not searched.";
+const SCOPE: &str = "Searched are texts and arguments of calls, in every state of every source in the archive. A text is found within one text or argument and not across two. Side data, and JSON that stands in a string, are searched as they are spelled. Not searched are names of tools and files, images, parts of secrets, and records that say nothing to the agent (progress, snapshots, titles).";
 
 pub(super) fn run(args: &Args, own: &SearchArgs) -> Result<End> {
     let archive = place::open_for_changing(args)?;
-    let limit = if own.all { usize::MAX } else { own.limit.unwrap_or(HITS_USUAL) };
+    let limit = if own.all { usize::MAX } else { own.limit.map_or(HITS_USUAL, NonZero::get) };
     let question = Question { text: own.text.clone(), sources: own.source.clone(), limit };
     let searcher = Searcher::open(&archive)?;
     let found = searcher.find(&question)?;
