@@ -16,6 +16,9 @@ use crate::packed::UNPACKED_BYTES_MAX;
 /// How the folder of a session is called.
 const EVENTS: &str = "events";
 
+/// How the names of events begin in the second generation.
+const PREFIX: &str = "event-";
+
 /// The most numbers without a file that are told one by one.
 const MISSING_MAX: u64 = 8;
 
@@ -55,8 +58,11 @@ impl Folder {
 
     fn look(path: &Path) -> Option<Self> {
         let meta = std::fs::symlink_metadata(path).ok().filter(Metadata::is_dir)?;
+        // Anywhere else a file that is called by a number may be anything.
+        let plain = path.file_name().is_some_and(|name| name == EVENTS);
         let mut events: Vec<Event> =
             std::fs::read_dir(path).ok()?.filter_map(|entry| event(&entry.ok()?)).collect();
+        events.retain(|event| plain || event.name.starts_with(PREFIX));
         events.sort_by(|one, two| (one.number, &one.name).cmp(&(two.number, &two.name)));
         Some(Self { path: path.to_owned(), inode: meta.ino(), device: meta.dev(), events })
     }
@@ -149,7 +155,7 @@ fn event(entry: &std::fs::DirEntry) -> Option<Event> {
 /// The number of an event, by the name of its file.
 fn number(name: &str) -> Option<u64> {
     let stem = name.strip_suffix(".json")?;
-    let digits = match stem.strip_prefix("event-") {
+    let digits = match stem.strip_prefix(PREFIX) {
         Some(rest) => rest.split_once('-').filter(|(digits, id)| digits.len() >= 5 && id.len() >= 8)?.0,
         None => stem,
     };
@@ -207,7 +213,10 @@ mod tests {
     fn links_and_folders_of_other_things_are_not_followed() {
         let (dir, none) = written(&[("readme.txt", "x")]);
         assert!(none.is_none());
-        let secret = dir.path().join("secret");
+        let (numbered, secret) = (dir.path().join("numbered"), dir.path().join("secret"));
+        std::fs::create_dir(&numbered).unwrap();
+        std::fs::write(numbered.join("1.json"), "[]").unwrap();
+        assert!(Folder::at(&numbered).is_none());
         std::fs::write(&secret, "x").unwrap();
         std::os::unix::fs::symlink(&secret, dir.path().join(EVENTS).join("1.json")).unwrap();
         std::fs::write(dir.path().join(EVENTS).join("0.json"), "").unwrap();
