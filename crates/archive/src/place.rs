@@ -112,10 +112,14 @@ impl Place {
     /// A new database beside an old log would take the log for its own.
     fn check_no_orphaned_log(&self) -> Result<Presence> {
         let log = self.dir.join(LOG);
-        if log.exists() {
-            return Err(Error::corrupt(format!("{} is there and its database is not", log.display())));
+        if !log.exists() {
+            return Ok(Presence::Absent);
         }
-        Ok(Presence::Absent)
+        // No log is there before its database: another process may have made both since the first look.
+        if self.database().is_file() {
+            return Ok(Presence::Present);
+        }
+        Err(Error::corrupt(format!("{} is there and its database is not", log.display())))
     }
 
     #[cfg(target_os = "linux")]
