@@ -6,7 +6,7 @@
 pub(crate) const SHOWN: u8 = 5;
 
 /// The phrasings of a kind; `{0}`, `{1}` are what fills them.
-const PHRASES: [(&str, [&str; 5]); 27] = [
+const PHRASES: [(&str, [&str; 5]); 24] = [
     (
         "argument-by-piece",
         [
@@ -238,36 +238,6 @@ const PHRASES: [(&str, [&str; 5]); 27] = [
         ],
     ),
     (
-        "count-in-cut",
-        [
-            "How many {0} calls were there?",
-            "How often was the {0} tool used?",
-            "How many times did the agent call {0}?",
-            "What is the number of {0} calls?",
-            "Count the calls of {0}.",
-        ],
-    ),
-    (
-        "ever-in-cut",
-        [
-            "Did we ever run \"{0}\"?",
-            "Was there ever a call with \"{0}\"?",
-            "Has the agent ever called anything with \"{0}\"?",
-            "Was \"{0}\" ever run?",
-            "Is there a call that contains \"{0}\"?",
-        ],
-    ),
-    (
-        "result-cleared",
-        [
-            "What was the result of the call with \"{0}\"?",
-            "What did \"{0}\" return?",
-            "What was the output of \"{0}\"?",
-            "What came back from the call with \"{0}\"?",
-            "Show me the output of the call that contained \"{0}\".",
-        ],
-    ),
-    (
         "planted-rule",
         [
             "May the agent touch {0}?",
@@ -281,7 +251,7 @@ const PHRASES: [(&str, [&str; 5]); 27] = [
 
 /// Phrasings to which nobody fitted a table: what is read of them tells how much of what is read of [`PHRASES`] was
 /// learnt by heart.
-const HELD_OUT: [(&str, [&str; 2]); 27] = [
+const HELD_OUT: [(&str, [&str; 2]); 24] = [
     (
         "argument-by-piece",
         [
@@ -320,17 +290,16 @@ const HELD_OUT: [(&str, [&str; 2]); 27] = [
     ("latest-value", ["To what did {0} change last?", "Which value does {0} have at the moment?"]),
     ("former-value", ["What was {0} when line {1} was written?", "Which value of {0} is given in line {1}?"]),
     ("rule", ["Did the user say that \"{0}\" is a rule?", "Has the user ruled \"{0}\"?"]),
-    ("count-in-cut", ["How many calls did {0} get?", "How many times has {0} been used?"]),
-    ("ever-in-cut", ["Was anything with \"{0}\" ever executed?", "Did any command use \"{0}\"?"]),
-    (
-        "result-cleared",
-        ["When the agent ran \"{0}\", what came back?", "What did the command \"{0}\" output?"],
-    ),
     ("planted-rule", ["Is changing {0} forbidden?", "Does a rule forbid us to touch {0}?"]),
 ];
 
+/// Kinds that are asked in the words of another: what differs is what is left of the evidence.
+const ASKED_AS: [(&str, &str); 3] =
+    [("count-in-cut", "count-of-tool"), ("ever-in-cut", "ever-called"), ("result-cleared", "result")];
+
 /// The phrasings of `kind` with their gaps filled, those held out behind the others.
 pub(crate) fn of(kind: &str, slots: &[String]) -> Vec<String> {
+    let kind = ASKED_AS.iter().find(|(own, _)| *own == kind).map_or(kind, |(_, asked)| *asked);
     let shown = PHRASES.iter().filter(|(own, _)| *own == kind).flat_map(|(_, phrases)| phrases);
     let held_out = HELD_OUT.iter().filter(|(own, _)| *own == kind).flat_map(|(_, phrases)| phrases);
     let fill = |phrase: &str| {
