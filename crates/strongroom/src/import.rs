@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use strongroom_archive::Archive;
-use strongroom_archive::source::{SessionItem, SourceMeta, source_id};
+use strongroom_archive::source::{ItemFacts, SessionItem, SourceMeta, source_id};
 use strongroom_core::digest::{Digest, SourceId};
 use strongroom_core::error::{Error, ErrorKind, Result};
 use strongroom_core::time::Timestamp;
@@ -298,11 +298,21 @@ fn import_file(
     options: ImportOptions<'_>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Taken> {
-    let plain = FileBytes::open(path)?;
-    let facts = plain.facts();
-    if options.recheck == Recheck::Trust && archive.is_unchanged(&name_of(path), &facts)? {
+    let unchanged = |facts: &ItemFacts| -> Result<Option<Taken>> {
+        if options.recheck == Recheck::Read || !archive.is_unchanged(&name_of(path), facts)? {
+            return Ok(None);
+        }
         let erased = archive.is_erased(source_id(archive.id(), &name_of(path)))?;
-        return Ok(if erased { Taken::PassedOver(ERASED.to_owned()) } else { Taken::Unchanged });
+        Ok(Some(if erased { Taken::PassedOver(ERASED.to_owned()) } else { Taken::Unchanged }))
+    };
+    // A session in a database or a folder is written out when it is opened.
+    let kept = if path.is_file() { None } else { facts_at(path) };
+    if let Some(taken) = kept.as_ref().map(&unchanged).transpose()?.flatten() {
+        return Ok(taken);
+    }
+    let plain = FileBytes::open(path)?;
+    if let Some(taken) = unchanged(&plain.facts())? {
+        return Ok(taken);
     }
     let source = plain.content()?;
     let format = strongroom_formats::detect(&source)?.name();
