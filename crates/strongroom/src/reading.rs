@@ -9,7 +9,7 @@ use strongroom_core::error::Result;
 use strongroom_core::parallel;
 use strongroom_core::span::{Span, SpanIndex, SpanKind, in_context};
 use strongroom_core::transcript::{
-    Block, BlockKind, Bytes, RecordKind, Scalar, SourceIndex, Speaker, Visibility,
+    Block, BlockKind, Bytes, RecordKind, Scalar, SourceIndex, Speaker, TextRange, Visibility,
 };
 use strongroom_evidence::content::{BlockContent, Next, SpanContent, call_text, join_calls};
 use strongroom_evidence::examine::{Examination, Examiner, Found, ProjectFacts, Secret};
@@ -341,8 +341,16 @@ fn decode<'a>(
 /// # Errors
 /// `Unavailable` when the bytes cannot be read.
 pub fn block_text(source: &dyn Bytes, block: &Block) -> Result<String> {
+    text_of(source, &block.text)
+}
+
+/// The parts of a text, decoded and joined by line feeds.
+///
+/// # Errors
+/// As [`Bytes::read`].
+pub fn text_of(source: &dyn Bytes, parts: &[TextRange]) -> Result<String> {
     let mut text = String::new();
-    for (range, at) in block.text.iter().zip(0usize..) {
+    for (range, at) in parts.iter().zip(0usize..) {
         if at > 0 {
             text.push('\n');
         }

@@ -13,8 +13,9 @@ use strongroom_core::transcript::{
 use strongroom_core::vault::Revision;
 
 use super::note::{Hole, HoleKind, Info};
-use super::unit::{Part, Raw, Reread, Text, Unit, argued, joined, said, texts_of_block, units_of};
+use super::unit::{Part, Raw, Reread, Text, Unit, argued, said, texts_of_block, units_of};
 use crate::custody::restore;
+use crate::reading::text_of;
 use crate::transcript::{GoneBytes, GoneKind, Transcript};
 
 /// A state of a source, read as a whole.
@@ -134,7 +135,7 @@ impl State {
 /// As `source` says.
 pub(super) fn texts_in_place(source: &dyn Bytes, unit: &Unit) -> Result<Vec<Text>> {
     match &unit.raw {
-        Raw::Text(parts) => joined(source, parts).map(said),
+        Raw::Text(parts) => text_of(source, parts).map(said),
         Raw::Arguments(arguments) => argued(source, *arguments),
         Raw::Block(_) => Ok(Vec::new()),
     }

@@ -208,12 +208,6 @@ pub(super) fn texts_of_block(source: &dyn Bytes, block: &Block) -> Result<Vec<Te
     Ok(texts)
 }
 
-/// The texts of parts that stand in `source`, joined as the text of a block is.
-pub(super) fn joined(source: &dyn Bytes, parts: &[TextRange]) -> Result<String> {
-    let texts = parts.iter().map(|part| strongroom_formats::text(source, *part));
-    Ok(texts.collect::<Result<Vec<_>>>()?.join("\n"))
-}
-
 /// Writes units one behind the other; what the one before says is not said again.
 #[derive(Debug, Default)]
 pub(super) struct UnitWriter {
