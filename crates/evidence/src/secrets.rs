@@ -1,5 +1,6 @@
 //! Secrets in a text, by a table of forms. Commit hashes, UUIDs and digests of lock files are none.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
@@ -99,25 +100,8 @@ const LEAD: usize = 80;
 /// The secrets of `text` with the rules that found them, in order and disjoint.
 ///
 /// JSON may stand in a text as it is spelled. There a secret begins behind the letter of an escape, which is no part of a
-/// word: it is looked for once more without them.
+/// word: around a keyword it is looked for once more without them.
 pub fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
-    let mut found = find_spelled(text);
-    if let Some(spaced) = without_escapes(text) {
-        found.extend(find_spelled(&spaced));
-        found = disjoint(found);
-    }
-    found
-}
-
-/// The text with blanks for `\n`, `\r` and `\t` as JSON spells them; `None` where there are none.
-fn without_escapes(text: &str) -> Option<String> {
-    const ESCAPES: [&str; 3] = [r"\n", r"\r", r"\t"];
-    let any =
-        memchr::memchr(b'\\', text.as_bytes()).is_some() && ESCAPES.iter().any(|own| text.contains(own));
-    any.then(|| ESCAPES.iter().fold(text.to_owned(), |text, own| text.replace(own, "  ")))
-}
-
-fn find_spelled(text: &str) -> Vec<(Range<usize>, &'static str)> {
     let Some(table) = TABLE.as_ref() else { return Vec::new() };
     let mut found: Vec<(Range<usize>, &'static str)> = Vec::new();
     let mut searched: Vec<usize> = Vec::new();
@@ -131,26 +115,41 @@ fn find_spelled(text: &str) -> Vec<(Range<usize>, &'static str)> {
             continue;
         }
         let window = window(text, hit.start().saturating_sub(LEAD), hit.end() + rule.span);
-        let around = text.get(window.clone()).unwrap_or_default();
-        if !rule.may_match(around) {
-            continue;
-        }
-        // Most rules are never tried; building all patterns at once would take longer than a small file.
-        let Some(pattern) = pattern.get_or_init(|| compiled(&rule.pattern).ok()) else { continue };
-        for captures in pattern.captures_iter(around.as_bytes()) {
-            // The first group that took part is the secret.
-            let Some(secret) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else {
+        let spelled = text.get(window.clone()).unwrap_or_default();
+        for around in [Some(Cow::Borrowed(spelled)), without_escapes(spelled)].into_iter().flatten() {
+            if !rule.may_match(&around) {
                 continue;
-            };
-            let range = characters(text, window.start + secret.start(), window.start + secret.end());
-            // What ends at the window's end may go on behind it; a later hit sees it whole.
-            *done = (*done).max(range.end);
-            if rule.accepts(text, &range) {
-                found.push((range, rule.id.as_str()));
+            }
+            // Most rules are never tried; building all patterns at once would take longer than a small file.
+            let Some(pattern) = pattern.get_or_init(|| compiled(&rule.pattern).ok()) else { continue };
+            for range in matches(pattern, &around) {
+                let (start, end) = (window.start + range.start, window.start + range.end);
+                let range = text.floor_char_boundary(start)..text.ceil_char_boundary(end);
+                // What ends at the window's end may go on behind it; a later hit sees it whole.
+                *done = (*done).max(range.end);
+                if rule.accepts(text, &range) {
+                    found.push((range, rule.id.as_str()));
+                }
             }
         }
     }
     disjoint(found)
+}
+
+/// What a pattern finds: of each match the first group that took part, or all of it.
+fn matches<'t>(pattern: &'t Regex, text: &'t str) -> impl Iterator<Item = Range<usize>> + use<'t> {
+    pattern.captures_iter(text.as_bytes()).filter_map(|captures| {
+        let secret = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0))?;
+        Some(secret.range())
+    })
+}
+
+/// The text with blanks for `\n`, `\r` and `\t` as JSON spells them; `None` where there are none.
+fn without_escapes(text: &str) -> Option<Cow<'_, str>> {
+    const ESCAPES: [&str; 3] = [r"\n", r"\r", r"\t"];
+    let any =
+        memchr::memchr(b'\\', text.as_bytes()).is_some() && ESCAPES.iter().any(|own| text.contains(own));
+    any.then(|| ESCAPES.iter().fold(text.to_owned(), |text, own| text.replace(own, "  ")).into())
 }
 
 /// Patterns are of ASCII and read bytes: with the classes of all scripts in runs of some hundred characters one of them
@@ -159,27 +158,8 @@ fn compiled(pattern: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern).unicode(false).build()
 }
 
-/// The characters of which bytes stand in `start..end`.
-fn characters(text: &str, mut start: usize, mut end: usize) -> Range<usize> {
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
-    start..end
-}
-
 fn window(text: &str, start: usize, end: usize) -> Range<usize> {
-    let mut start = start;
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    let mut end = end.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    start..end
+    text.floor_char_boundary(start)..text.floor_char_boundary(end)
 }
 
 /// Of overlapping matches the first, and of those the rule that stands first in the table, stays.
