@@ -95,10 +95,7 @@ impl From<&str> for Calls {
 
 /// Adds `own` as a line, cut so that no text is longer than the limit and a few line ends.
 fn add_capped(text: &mut String, own: &str) {
-    let mut end = own.len().min(CALL_TEXT_BYTES_MAX.saturating_sub(text.len()));
-    while !own.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = own.floor_char_boundary(CALL_TEXT_BYTES_MAX.saturating_sub(text.len()));
     if end > 0 {
         text.push_str(own.get(..end).unwrap_or_default());
         text.push('\n');

@@ -193,11 +193,7 @@ impl<'a> Kept<'a> {
     /// Whether the beginning of the next call keeps every word of a choice.
     fn chooses(&self, choice: &str) -> bool {
         let [next, _] = self.small();
-        let mut end = next.len().min(CHOICE_BYTES_MAX);
-        while !next.is_char_boundary(end) {
-            end -= 1;
-        }
-        let next = next.get(..end).unwrap_or_default();
+        let next = next.get(..next.floor_char_boundary(CHOICE_BYTES_MAX)).unwrap_or_default();
         let choice = choice.to_ascii_lowercase();
         sentence::words(&choice).all(|word| sentence::is_small(word) || stands_in(next, word))
     }

@@ -167,9 +167,7 @@ pub(crate) fn cut(text: &str, tokens: u64) -> &str {
     // No token of prose or code is longer on average; the count decides.
     let mut len = usize::try_from(tokens.saturating_mul(8)).unwrap_or(usize::MAX).min(text.len());
     loop {
-        while !text.is_char_boundary(len) {
-            len -= 1;
-        }
+        len = text.floor_char_boundary(len);
         let head = text.get(..len).unwrap_or_default();
         if len == 0 || count(head).0 <= tokens {
             return head;

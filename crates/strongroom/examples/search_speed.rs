@@ -218,17 +218,9 @@ impl Truth {
     }
 }
 
-/// A place in a text where a character begins, not before `at`.
-fn whole(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
-}
-
 fn part(text: &str, start: usize, len: usize) -> String {
-    let start = whole(text, start.min(text.len()));
-    text[start..whole(text, (start + len).min(text.len()))].to_owned()
+    let start = text.ceil_char_boundary(start);
+    text[start..text.ceil_char_boundary(start + len)].to_owned()
 }
 
 fn substrings_of(truth: &Truth, count: usize) -> Vec<String> {

@@ -356,9 +356,8 @@ fn is_place(before: &str, after: &str, own: &str) -> bool {
 fn near(before: &str, after: &str) -> BTreeSet<String> {
     const BEFORE_BYTES: usize = 40;
     const AFTER_BYTES: usize = 24;
-    let start = before.len().saturating_sub(BEFORE_BYTES);
-    let start = (start..=before.len()).find(|at| before.is_char_boundary(*at)).unwrap_or(before.len());
-    let end = (0..=after.len().min(AFTER_BYTES)).rev().find(|at| after.is_char_boundary(*at)).unwrap_or(0);
+    let start = before.ceil_char_boundary(before.len().saturating_sub(BEFORE_BYTES));
+    let end = after.floor_char_boundary(AFTER_BYTES);
     let mut found = words(before.get(start..).unwrap_or_default());
     found.append(&mut words(after.get(..end).unwrap_or_default()));
     found

@@ -183,7 +183,7 @@ impl Lexer<'_> {
             matches!(second, b'r' | b'R' | b'a' | b'A' | b'h' | b'x' | b' ' | b'n' | b'p' | b'y' | 0x9C);
         if may && STARTS.iter().any(|start| own.starts_with(start)) {
             let line = memchr::memchr(b'\n', own.as_bytes()).unwrap_or(own.len());
-            let end = floor_boundary(own, line.min(QUOTE_MAX));
+            let end = own.floor_char_boundary(line.min(QUOTE_MAX));
             let end = own.get(..end).map_or(0, |line| line.trim_end().len());
             self.push(AtomKind::Error, self.at + indent, self.at + indent + end);
         }
@@ -753,11 +753,4 @@ fn is_degree(word: &str) -> bool {
 
 fn is_numeric(bytes: &[u8]) -> bool {
     matches!(bytes, [b'0'..=b'9', ..] | [b'+' | b'-' | b'$', b'0'..=b'9', ..])
-}
-
-fn floor_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }

@@ -161,7 +161,7 @@ impl<'a> Clause<'a> {
     /// From the cue to the end of its clause: another subject, verb or negation begins another.
     fn right(&self) -> Range<usize> {
         let mut whole = self.to_stop();
-        let end = floor(self.text, whole.end.min(whole.start + REACH_MAX));
+        let end = self.text.floor_char_boundary(whole.end.min(whole.start + REACH_MAX));
         // A wide comma parts clauses; lists have a mark of their own.
         if let Some(pause) = self.text.get(whole.start..end).and_then(|own| own.find(['，', '；'])) {
             whole.end = whole.start + pause;
@@ -202,7 +202,7 @@ impl<'a> Clause<'a> {
             cue.cue.negates() || matches!(cue.cue, Cue::Terminator | Cue::LeftStop | Cue::Hypothetical)
         });
         from = stop.map_or(from, |cue| cue.range.end.max(from)).min(to);
-        let from = ceil(self.text, from);
+        let from = self.text.ceil_char_boundary(from);
         let body = self.text.get(from..to).unwrap_or_default().trim_end();
         let body = body.strip_suffix([':', '：']).unwrap_or(body);
         let from = from + last_pause(body);
@@ -269,18 +269,4 @@ fn words(text: &str, range: Range<usize>) -> impl Iterator<Item = (usize, &str)>
         let word = opened.trim_end_matches(edge);
         (!word.is_empty()).then_some((start + place + part.len() - opened.len(), word))
     })
-}
-
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }

@@ -167,14 +167,8 @@ fn args_from(args: &Args, end: usize, asked: &Range<usize>) -> serde_json::Map<S
 
 /// The part of `text`, which begins at `at`, that lies in `asked`, at whole characters.
 fn clipped<'t>(text: &'t str, at: usize, asked: &Range<usize>) -> &'t str {
-    let whole = |mut place: usize| {
-        while !text.is_char_boundary(place) {
-            place -= 1;
-        }
-        place
-    };
-    let start = whole(asked.start.saturating_sub(at).min(text.len()));
-    let end = whole(asked.end.saturating_sub(at).min(text.len()));
+    let start = text.floor_char_boundary(asked.start.saturating_sub(at));
+    let end = text.floor_char_boundary(asked.end.saturating_sub(at));
     text.get(start..end).unwrap_or_default()
 }
 

@@ -75,19 +75,13 @@ impl Secrets<'_> {
     fn near(&mut self, found: &Range<usize>) -> &[(Range<usize>, &'static str)] {
         if found.start < self.core.start || self.core.end < found.end {
             self.core = found.start..found.end.max(found.start + STEP_BYTES);
-            let start = boundary(self.text, self.core.start.saturating_sub(REACH_BYTES));
-            let end = boundary(self.text, self.core.end.saturating_add(REACH_BYTES));
+            let start = self.text.floor_char_boundary(self.core.start.saturating_sub(REACH_BYTES));
+            let end = self.text.floor_char_boundary(self.core.end.saturating_add(REACH_BYTES));
             let around = secrets_in(self.text.get(start..end).unwrap_or_default()).into_iter();
             self.found = around.map(|(own, rule)| (own.start + start..own.end + start, rule)).collect();
         }
         &self.found
     }
-}
-
-/// The place of a character at or before `at`.
-fn boundary(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 fn snippet(text: &str, found: &Range<usize>, secrets: &[(Range<usize>, &str)]) -> Snippet {
